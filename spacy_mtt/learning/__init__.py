@@ -1,0 +1,1 @@
+"""Objectives and trainers: from scores and gold trees to losses and gradients."""

@@ -1,0 +1,1 @@
+"""The `mtt_parser` component of a spaCy pipeline."""

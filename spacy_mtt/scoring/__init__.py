@@ -1,0 +1,1 @@
+"""Thinc models that score arcs and labels, registered under versioned names."""

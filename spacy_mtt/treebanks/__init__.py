@@ -1,0 +1,1 @@
+"""CoNLL-X and CoNLL-U treebanks: reading, writing, checking, evaluating."""
