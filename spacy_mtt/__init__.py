@@ -1,0 +1,7 @@
+"""Exact distributions over dependency trees, and the spaCy component `mtt_parser` built on them."""
+
+from .inference.distribution import TreeDistribution
+from .inference.feasibility import NoTreeError
+
+__version__ = "0.1.0"
+__all__ = ["NoTreeError", "TreeDistribution", "__version__"]

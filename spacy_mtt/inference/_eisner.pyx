@@ -1,0 +1,163 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
+"""Inside-outside by Eisner's chart in plain doubles, with a test for underflow.
+
+The recurrences are in _eisner_chart.pxd, the public functions in eisner.py.
+"""
+
+from libc.math cimport INFINITY, log
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+from spacy_mtt.inference._eisner_chart cimport Chart, allocate, column_maxima, inside, lay_out, log_total
+
+cdef extern from "_eisner_rows.h" nogil:
+    void eisner_take_sum_adjoint(
+        Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+        double *d_LEFT1, double *d_RIGHT, double *d_ARC_LEFT,
+        const double *right, const double *left, const double *arc_right,
+        const double *d_s, double *d_right, double *d_left, double *d_arc_right)
+    void eisner_weights(Py_ssize_t n, const double *s, const double *c, double *w)
+
+cdef extern from *:
+    """
+    /* There are binomial(3n, n) / (2n + 1) < (27 / 4)^n projective trees. */
+    #define LOG_TREES_PER_WORD 1.9095425048844386
+    #define MAX_LOG 640.0 /* see accepts() */
+    """
+    const double LOG_TREES_PER_WORD
+    const double MAX_LOG
+
+
+def inside_outside(
+    const double[:, :, ::1] scores, const Py_ssize_t[::1] lengths, bint single_root,
+    double[::1] log_z, double[::1] excess, double[:, :, ::1] mu, unsigned char[::1] rejected,
+):
+    """Write log Z, its excess over sum_m max_h scores[h, m], and the marginals, which come filled with zeros.
+
+    A mu whose first axis has length 0 leaves the outside pass out. Where plain doubles might underflow or
+    overflow, rejected[b] becomes 1 and log_z[b], excess[b] are void; mu[b] stays as it is.
+    """
+    cdef Py_ssize_t b, n, longest = scores.shape[1] - 1
+    cdef int charts = 8 if mu.shape[0] else 5
+    cdef double z
+    cdef double *block = allocate(longest, charts)
+    cdef Chart t
+    with nogil:
+        for b in range(scores.shape[0]):
+            n = lengths[b]
+            log_z[b] = excess[b] = 0.0
+            if n == 0:
+                continue
+            if LOG_TREES_PER_WORD * n >= MAX_LOG:
+                rejected[b] = 1
+                continue
+            lay_out(&t, block, n, charts)
+            column_maxima(scores[b], n, t.best)
+            if not linear_weights(scores[b], &t):
+                log_z[b] = excess[b] = -INFINITY
+                continue
+            inside(&t, 1 if single_root else 0, False)
+            z = partition(&t, single_root)
+            if not accepts(n, z):
+                rejected[b] = 1
+                continue
+            excess[b] = log(z)
+            log_z[b] = log_total(t.best, n, excess[b])
+            if charts == 8:
+                outside(&t, single_root, z, mu[b])
+        free(block)
+
+
+cdef bint accepts(Py_ssize_t n, double z) noexcept nogil:
+    """Whether z, and marginals computed from the same charts, are good to double precision.
+
+    Weights are at most 1, so every entry of a chart or of its adjoint is a sum of at most T = (27/4)^n
+    products of weights: at most T, and so is every entry times its adjoint. With log T < 640, that is n <=
+    335, nothing overflows. An underflow loses less than 2^-1022 = e^-708.4, even where subnormals are
+    flushed to zero. It reaches Z, or Z times a marginal, multiplied by at most T. There are at most 5 n^3
+    operations, so all losses together are below T e^(-708.4 + 19.1) < T e^-689; against z > T e^-640 that
+    is less than e^-49 = 6e-22.
+    """
+    return z > 0.0 and log(z) > LOG_TREES_PER_WORD * n - MAX_LOG
+
+
+cdef bint linear_weights(const double[:, ::1] scores, Chart *t) noexcept nogil:
+    """weight = exp(scores - best); charts = 0. False if a word has no head."""
+    cdef Py_ssize_t n = t.n, h, m
+    for m in range(1, n + 1):
+        if t.best[m] == -INFINITY:
+            return False
+    memset(t.right, 0, 4 * t.ld * t.ld * sizeof(double))
+    for h in range(n + 1):
+        eisner_weights(n, &scores[h, 0], t.best, t.weight + h * t.ld)
+        t.weight[h * t.ld] = t.weight[h * t.ld + h] = 0.0
+    return True
+
+
+cdef double partition(const Chart *t, bint single_root) noexcept nogil:
+    """Z = RIGHT[0, n], or sum_r w[0, r] LEFT[1, r] RIGHT[r, n] with a single root."""
+    cdef Py_ssize_t r
+    cdef double z = 0.0
+    if not single_root:
+        return t.right[t.n]
+    for r in range(1, t.n + 1):
+        z += t.weight[r] * (t.left[t.ld + r] * t.right[r * t.ld + t.n])
+    return z
+
+
+cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexcept nogil:
+    """The adjoint of partition() and inside(): mu[h, m] = ARC[h, m] dZ/dARC[h, m] / Z."""
+    cdef Py_ssize_t n = t.n, ld = t.ld, i, r
+    cdef double scale = 1.0 / z
+    cdef double *left = t.left + ld
+    memset(t.d_right, 0, 3 * ld * ld * sizeof(double))
+    if single_root:
+        for r in range(1, n + 1):
+            mu[0, r] = t.weight[r] * (left[r] * t.right[r * ld + n]) * scale
+            t.d_left[ld + r] = t.weight[r] * t.right[r * ld + n]
+            t.d_right[r * ld + n] = t.weight[r] * left[r]
+    else:
+        t.d_right[n] = 1.0
+    for i in range(1 if single_root else 0, n + 1):
+        outside_row(t, i, scale, mu)
+
+
+cdef void outside_row(Chart *t, Py_ssize_t i, double scale, double[:, ::1] mu) noexcept nogil:
+    """The lines of inside_row(), transposed and in reverse."""
+    cdef Py_ssize_t n = t.n, ld = t.ld, lo = n // 4 * 4, p, r
+    cdef double s_r, right_r, left_r, d_arc  # all of them adjoints
+    cdef double *right = t.right + i * ld
+    cdef double *left = t.left + i * ld
+    cdef double *arc_right = t.arc_right + i * ld
+    cdef double *arc_left = t.arc_left + i * ld
+    cdef double *d_right = t.d_right + i * ld
+    cdef double *d_left = t.d_left + i * ld
+    cdef double *d_arc_left = t.d_arc_left + i * ld
+    cdef double *d_s = t.d_s
+    cdef double *d_arc_right = t.d_arc_right
+    memset(d_s, 0, ld * sizeof(double))
+    memset(d_arc_right, 0, ld * sizeof(double))
+    left[i] = 0.0  # no row reads it again; the term LEFT[i, i] ARC_LEFT[i, r] has a line of its own below
+    while lo + 4 > i:
+        if lo + 4 < ld:
+            eisner_take_sum_adjoint(
+                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                t.d_left + (lo + 1) * ld, t.d_right + lo * ld, t.d_arc_left + lo * ld,
+                right, left, arc_right, d_s, d_right, d_left, d_arc_right)
+        for r in range(min(lo + 3, n), max(lo, i + 1) - 1, -1):
+            right_r, left_r = d_right[r], d_left[r]
+            d_arc = d_arc_left[r] + left_r
+            mu[r, i] = arc_left[r] * d_arc * scale
+            s_r = t.weight[r * ld + i] * d_arc
+            d_arc = d_arc_right[r] + right_r
+            mu[i, r] = arc_right[r] * d_arc * scale
+            s_r += t.weight[i * ld + r] * d_arc
+            d_s[r] = s_r
+            for p in range(max(lo, i), r):
+                d_right[p] += s_r * t.left[(p + 1) * ld + r]
+                t.d_left[(p + 1) * ld + r] += s_r * right[p]
+                d_arc_right[p] += right_r * t.right[p * ld + r]
+                t.d_right[p * ld + r] += right_r * arc_right[p]
+                d_left[p] += left_r * t.arc_left[p * ld + r]
+                t.d_arc_left[p * ld + r] += left_r * left[p]
+        lo -= 4

@@ -1,0 +1,30 @@
+/* How the loops of Eisner's charts are compiled. */
+#ifndef SPACY_MTT_EISNER_CLONES_H
+#define SPACY_MTT_EISNER_CLONES_H
+
+#include <stddef.h> /* defines __GLIBC__ */
+
+/* Before a function: one copy for any x86-64 and one for AVX2 with FMA, chosen when the module is loaded. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
+    && defined(__GLIBC__)
+#if __GNUC__ >= 12
+#define CLONES __attribute__((unused, target_clones("arch=x86-64-v3", "default")))
+#else
+#define CLONES __attribute__((unused, target_clones("avx2", "default")))
+#endif
+#elif defined(__GNUC__)
+#define CLONES __attribute__((unused))
+#else
+#define CLONES
+#endif
+
+/* Before a loop: no entry depends on an earlier one, whatever the pointers. */
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
+#endif
