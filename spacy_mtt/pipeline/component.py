@@ -1,0 +1,291 @@
+"""The trainable component behind `nlp.add_pipe("mtt_parser")`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from spacy.errors import Errors
+from spacy.language import Language
+from spacy.pipeline.trainable_pipe import TrainablePipe
+from spacy.tokens import Doc
+from spacy.training import Example, validate_examples, validate_get_examples
+from spacy.util import logger
+from spacy.vocab import Vocab
+from thinc.api import Model, Optimizer, set_dropout_rate
+
+from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
+from spacy_mtt.learning.cross_entropy import cross_entropy
+from spacy_mtt.learning.objective import Objective
+from spacy_mtt.scoring.scores import ScoreGradients, Scores
+
+from .annotate import NO_NODE, Parse, write_parse
+from .decoders import Decoder
+from .gold import GoldTrees, gold_tags, gold_trees
+from .labels import LabelSet
+from .segmentation import training_starts, units_of
+
+
+class MatrixTreeParser(TrainablePipe):
+    """A graph-based dependency parser: scores every arc, and treats parses as a distribution over trees.
+
+    It parses each sentence that is set on a doc; a doc without sentence boundaries is one sentence. Boundaries that are
+    set are never changed: each such sentence gets one root, and heads inside it.
+    """
+
+    def __init__(
+        self,
+        vocab: Vocab,
+        model: Model,
+        name: str = "mtt_parser",
+        *,
+        objective: Objective,
+        decoder: Decoder,
+        min_label_freq: int = 1,
+        tag_weight: float = 0.5,
+        scorer: Callable | None = None,
+    ):
+        """Initialize the component; see `make_mtt_parser` for the arguments."""
+        self.vocab = vocab
+        self.model = model
+        self.name = name
+        self.objective = objective
+        self.decoder = decoder
+        self.tag_weight = tag_weight
+        self.scorer = scorer
+        self.cfg: dict[str, Any] = {"min_label_freq": min_label_freq, **LabelSet().to_dict()}
+
+    # ---- labels
+
+    @property
+    def label_set(self) -> LabelSet:
+        """The labels, and which of them root arcs and other arcs can have."""
+        return LabelSet.from_dict(self.cfg)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels that the parser can give, in the order of its output layer."""
+        return self.label_set.names
+
+    @property
+    def label_data(self) -> dict[str, dict[str, int]]:
+        """How often each label was seen on root arcs and on other arcs, for `spacy init labels`."""
+        return self.label_set.counts
+
+    def add_label(self, label: str) -> int:
+        """Add a label; returns 1, or 0 if it is there. A model that has labels grows: new ones start at zero."""
+        if not isinstance(label, str):
+            raise ValueError(Errors.E187)
+        if label in self.labels:
+            return 0
+        label_set = self.label_set
+        label_set.add(label)
+        self.cfg.update(label_set.to_dict())
+        self.vocab.strings.add(label)
+        if self.model.get_ref("output_layer").has_dim("nO"):
+            self.set_output(len(self.labels))
+        return 1
+
+    # ---- prediction
+
+    def predict(self, docs: Iterable[Doc]) -> list[Parse]:
+        """Parse docs without changing them."""
+        docs = list(docs)
+        if not self.labels:
+            raise ValueError(Errors.E143.format(name=self.name))
+        parses = [
+            Parse(np.full(len(doc), NO_NODE, dtype=np.int32), np.zeros(len(doc), dtype=np.uint64)) for doc in docs
+        ]
+        units = units_of(docs)
+        if not len(units):
+            return parses
+        heads, labels = self._decode(self.model.predict((docs, units)))
+        hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+        row = 0
+        for doc, words in zip(units.doc_of.tolist(), units.words, strict=True):
+            unit_heads = heads[row : row + len(words)]
+            parses[doc].heads[words] = np.where(unit_heads == 0, 0, words[unit_heads - 1] + 1)
+            parses[doc].labels[words] = hashes[labels[row : row + len(words)]]
+            row += len(words)
+        return parses
+
+    def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:
+        """Write parses to docs: token.head, token.dep, token.is_sent_start, and doc._.mtt."""
+        for doc, parse in zip(docs, parses, strict=True):
+            write_parse(doc, parse)
+
+    def _decode(self, scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+        """Heads (0..n within the unit) and label numbers of all words, in their flat order."""
+        units = scores.units
+        flat_heads = np.zeros(units.n_words + len(units), dtype=np.intp)
+        flat_labels = np.zeros_like(flat_heads)
+        labelled = self.objective.labelled
+        for bucket, arcs in zip(units.buckets, self._arc_scores(scores), strict=True):
+            trees = self.decoder(arcs, bucket.lengths, labelled=labelled)
+            heads, labels = trees if labelled else (trees, None)
+            words = bucket.inside[:, 1:]
+            rows = bucket.rows[:, 1:][words]
+            flat_heads[rows] = heads[words]
+            if labels is not None:
+                flat_labels[rows] = labels[words]
+        heads = flat_heads[units.word_rows]
+        if labelled:
+            return heads, flat_labels[units.word_rows]
+        xp = self.model.ops.xp
+        head_rows = xp.asarray((np.repeat(units.starts, units.lengths) + heads).astype(np.int32))
+        label_scores = self._possible(scores.labels_at(head_rows), heads == 0)
+        return heads, self.model.ops.to_numpy(label_scores.argmax(axis=1))
+
+    def _arc_scores(self, scores: Scores) -> Iterable[np.ndarray]:
+        """For each bucket the scores that the distribution is over, in float64 on the CPU."""
+        to_numpy = self.model.ops.to_numpy
+        if not self.objective.labelled:
+            for arcs in scores.arcs:
+                yield to_numpy(arcs).astype(np.float64)
+            return
+        impossible = ~self.label_set.possible
+        for arcs, labels in zip(scores.arcs, scores.labels_everywhere(), strict=True):
+            joint = to_numpy(arcs).astype(np.float64)[..., None] + to_numpy(labels)
+            joint[:, 0, :, impossible[1]] = -np.inf
+            joint[:, 1:, :, impossible[0]] = -np.inf
+            yield joint
+
+    def _possible(self, label_scores, at_root: np.ndarray):
+        """Label scores (T, L) with -inf for labels that were never seen on a root arc, or on another arc."""
+        xp = self.model.ops.xp
+        possible = xp.asarray(self.label_set.possible[at_root.astype(np.intp)])
+        return xp.where(possible, label_scores, -xp.inf)
+
+    # ---- training
+
+    def update(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Learn from a batch of examples; `losses` gets the loss in nats, summed over words."""
+        losses = {} if losses is None else losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "MatrixTreeParser.update")
+        units = units_of([example.predicted for example in examples], map(training_starts, examples))
+        if not len(units):
+            return losses
+        set_dropout_rate(self.model, drop)
+        scores, backprop = self.model.begin_update(([example.predicted for example in examples], units))
+        loss, gradients = self.get_loss(examples, scores)
+        backprop(gradients)
+        losses[self.name] += loss
+        if sgd is not None:
+            self.finish_update(sgd)
+        return losses
+
+    def get_loss(self, examples: Iterable[Example], scores: Scores) -> tuple[float, ScoreGradients]:
+        """The loss in nats, summed over words, and the gradient of its mean over the batch's words.
+
+        scores: what the model gave for the predicted docs and their units. A word without gold label adds nothing;
+        where its head is unknown, the loss sums over all heads.
+        """
+        examples = list(examples)
+        validate_examples(examples, "MatrixTreeParser.get_loss")
+        gold = gold_trees(examples, scores.units)
+        tag_loss, d_tags = self._tag_loss(examples, scores)
+        if self.objective.labelled:
+            loss, d_joint = self._tree_loss(gold, scores, self._label_numbers(gold))
+            d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
+            return loss + tag_loss, ScoreGradients(d_arcs, labels_everywhere=d_joint, tags=d_tags)
+        loss, d_arcs = self._tree_loss(gold, scores, None)
+        label_scores = scores.labels_at(self.model.ops.xp.asarray(gold.head_rows()))
+        label_scores = self._possible(label_scores, gold.heads == 0)
+        label_loss, d_labels = self._cross_entropy(label_scores, self._label_numbers(gold), 1.0)
+        return loss + label_loss + tag_loss, ScoreGradients(d_arcs, labels_at=d_labels, tags=d_tags)
+
+    def _tag_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
+        if scores.tags is None or not self.tag_weight:
+            return 0.0, None
+        return self._cross_entropy(scores.tags, gold_tags(examples, scores.units), self.tag_weight)
+
+    def _cross_entropy(self, scores, gold: np.ndarray, weight: float) -> tuple[float, Any]:
+        """The weighted loss summed over words, and the gradient of its mean over the batch's words."""
+        loss, gradient = cross_entropy(self.model.ops.xp, scores, gold)
+        return weight * loss, self.model.ops.asarray2f(gradient * (weight / len(gold)))
+
+    def _tree_loss(self, gold: GoldTrees, scores: Scores, labels: np.ndarray | None) -> tuple[float, list]:
+        """The objective's loss, and its mean's gradient for each bucket; over labelled arcs if `labels` are given."""
+        total, gradients = 0.0, []
+        possible = self.label_set.possible
+        for bucket, arcs in zip(scores.units.buckets, self._arc_scores(scores), strict=True):
+            heads, size = gold.padded(bucket, gold.heads), arcs.shape[1]
+            if labels is None:
+                allowed = allowed_arcs(heads, size)
+            else:
+                allowed = allowed_labelled_arcs(heads, gold.padded(bucket, labels), size, possible)
+            loss = self.objective(arcs, allowed, bucket.lengths)
+            total += float(loss.value.sum())
+            gradient = (loss.gradient / scores.units.n_words).astype(np.float32)
+            gradients.append(self.model.ops.asarray(gradient))
+        return total, gradients
+
+    def _label_numbers(self, gold: GoldTrees) -> np.ndarray:
+        return gold.label_numbers(self.label_set)
+
+    def initialize(
+        self,
+        get_examples: Callable[[], Iterable[Example]],
+        *,
+        nlp: Language | None = None,
+        labels: dict[str, dict[str, int]] | None = None,
+    ) -> None:
+        """Find the labels and shape the model.
+
+        get_examples: gives examples of the training data, all of them if the labels are to be found there.
+        labels: the `label_data` of an earlier run in place of that; see `spacy init labels`.
+        """
+        validate_get_examples(get_examples, "MatrixTreeParser.initialize")
+        counts = labels if labels is not None else self._count_labels(get_examples())
+        label_set = LabelSet.from_counts(counts, self.cfg["min_label_freq"])
+        for label in self.labels:
+            label_set.add(label)
+        self.cfg.update(label_set.to_dict())
+        for label in self.labels:
+            self.vocab.strings.add(label)
+        sample = [example.x for example in islice(get_examples(), 10)]
+        self.set_output(len(self.labels))
+        self.model.initialize(X=(sample, units_of(sample)))
+
+    def _count_labels(self, examples: Iterable[Example]) -> dict[str, Counter]:
+        """Count labels and check trees in all examples; say once what cannot be learned from."""
+        counts = {"root": Counter(), "arc": Counter()}
+        n_examples, n_words, n_unknown, n_sentences, n_conflicts = 0, 0, 0, 0, 0
+        for example in examples:
+            n_examples += 1
+            gold = gold_trees([example], units_of([example.predicted], [training_starts(example)]))
+            n_words += len(gold.heads)
+            n_unknown += int((gold.heads < 0).sum())
+            sentences = np.split(gold.heads, np.cumsum(gold.units.lengths)[:-1])
+            n_sentences += len(gold.units)
+            n_conflicts += sum(bool(self.objective.conflicting(heads).any()) for heads in sentences)
+            for head, label in zip(gold.heads.tolist(), gold.labels, strict=True):
+                if label is not None:
+                    counts["root" if head == 0 else "arc"][label] += 1
+        if n_unknown == n_words:
+            raise ValueError(
+                f"{self.name} finds no dependency label in {n_examples} examples ({n_words} words): set token.head and "
+                "token.dep of the reference docs, or give the labels"
+            )
+        if n_unknown:
+            logger.info("%s: %d of %d words have no gold head and are summed over", self.name, n_unknown, n_words)
+        if n_conflicts:
+            logger.warning(
+                "%s: %d of %d gold sentences have roots or crossing arcs that the objective's tree space cannot hold",
+                self.name,
+                n_conflicts,
+                n_sentences,
+            )
+        return counts

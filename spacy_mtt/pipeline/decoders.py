@@ -1,0 +1,61 @@
+"""Decoders: from scores to the tree that the parser predicts."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from spacy_mtt.inference.distribution import TreeDistribution
+
+Trees = np.ndarray | tuple[np.ndarray, np.ndarray]
+
+
+class Decoder(Protocol):
+    """From a padded batch of scores to heads (B, N) with -1 as padding, or with labelled scores (heads, labels)."""
+
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees: ...
+
+
+class ChuLiuEdmonds:
+    """`spacy_mtt.ChuLiuEdmonds.v1`: the best tree, crossing arcs allowed, in O(n^2).
+
+    single_root: exactly one word hangs from the root (True), or one or more.
+    """
+
+    def __init__(self, *, single_root: bool = True):
+        self.single_root = single_root
+
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
+        return TreeDistribution(
+            scores, projective=False, single_root=self.single_root, lengths=lengths, labelled=labelled
+        ).argmax()
+
+
+class Eisner:
+    """`spacy_mtt.Eisner.v1`: the best tree without crossing arcs, in O(n^3)."""
+
+    def __init__(self, *, single_root: bool = True):
+        self.single_root = single_root
+
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
+        return TreeDistribution(
+            scores, projective=True, single_root=self.single_root, lengths=lengths, labelled=labelled
+        ).argmax()
+
+
+class MinimumRisk:
+    """`spacy_mtt.MinimumRisk.v1`: the tree with the largest expected number of correct arcs, in O(n^3)."""
+
+    def __init__(self, *, projective: bool = False, single_root: bool = True):
+        self.projective = projective
+        self.single_root = single_root
+
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
+        return TreeDistribution(
+            scores,
+            projective=self.projective,
+            single_root=self.single_root,
+            lengths=lengths,
+            labelled=labelled,
+        ).mbr()

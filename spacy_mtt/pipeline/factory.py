@@ -1,0 +1,97 @@
+"""The factory of `nlp.add_pipe("mtt_parser")`, and the Doc attribute that the component writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spacy.language import Language
+from spacy.tokens import Doc
+from spacy.util import load_config_from_str
+from thinc.api import Model
+
+from spacy_mtt.learning.objective import Objective
+
+from .component import MatrixTreeParser
+from .decoders import Decoder
+
+DEFAULT_CONFIG = load_config_from_str("""
+[model]
+@architectures = "spacy_mtt.BiaffineParser.v1"
+
+[model.tok2vec]
+@architectures = "spacy.Tok2Vec.v2"
+
+[model.tok2vec.embed]
+@architectures = "spacy_mtt.MultiHashEmbed.v1"
+width = 96
+attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
+rows = [5000, 1000, 2500, 2500]
+
+[model.tok2vec.encode]
+@architectures = "spacy.MaxoutWindowEncoder.v2"
+width = 96
+depth = 4
+window_size = 1
+maxout_pieces = 3
+
+[objective]
+@misc = "spacy_mtt.LogLikelihood.v1"
+projective = false
+single_root = true
+
+[decoder]
+@misc = "spacy_mtt.ChuLiuEdmonds.v1"
+single_root = true
+""")
+
+if not Doc.has_extension("mtt"):
+    Doc.set_extension("mtt", default=None)
+
+
+@Language.factory(
+    "mtt_parser",
+    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents", "doc._.mtt"],
+    default_config={
+        **DEFAULT_CONFIG,
+        "min_label_freq": 1,
+        "tag_weight": 0.5,
+        "scorer": {"@scorers": "spacy.parser_scorer.v1"},
+    },
+    default_score_weights={
+        "dep_uas": 0.5,
+        "dep_las": 0.5,
+        "dep_las_per_type": None,
+        "sents_p": None,
+        "sents_r": None,
+        "sents_f": 0.0,
+    },
+)
+def make_mtt_parser(
+    nlp: Language,
+    name: str,
+    model: Model,
+    objective: Objective,
+    decoder: Decoder,
+    min_label_freq: int,
+    tag_weight: float,
+    scorer: Callable | None,
+) -> MatrixTreeParser:
+    """Make an `mtt_parser`.
+
+    model: from docs and their units to scores, for example `spacy_mtt.BiaffineParser.v1`.
+    objective: what is learned, for example `spacy_mtt.LogLikelihood.v1`.
+    decoder: which tree is given, `spacy_mtt.ChuLiuEdmonds.v1`, `spacy_mtt.Eisner.v1` or `spacy_mtt.MinimumRisk.v1`.
+    min_label_freq: labels seen less often in training are not learned.
+    tag_weight: the weight of the loss of part-of-speech tags, an auxiliary target of models that score them.
+    scorer: how parses are scored in training and evaluation.
+    """
+    return MatrixTreeParser(
+        nlp.vocab,
+        model,
+        name,
+        objective=objective,
+        decoder=decoder,
+        min_label_freq=min_label_freq,
+        tag_weight=tag_weight,
+        scorer=scorer,
+    )

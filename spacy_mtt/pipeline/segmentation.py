@@ -1,0 +1,59 @@
+"""From docs to units: one for each sentence, without its whitespace tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from spacy.attrs import IS_SPACE, SENT_START
+from spacy.tokens import Doc
+from spacy.training import Example
+
+from spacy_mtt.scoring.units import Units
+
+
+def sentence_starts(doc: Doc) -> np.ndarray:
+    """Which tokens start a sentence, (len(doc),) bool: those marked so, and the first; never fails."""
+    starts = doc.to_array(SENT_START) == 1 if len(doc) else np.zeros(0, dtype=bool)
+    starts[:1] = True
+    return starts
+
+
+def is_space(doc: Doc) -> np.ndarray:
+    """Which tokens are whitespace, (len(doc),) bool."""
+    return doc.to_array(IS_SPACE) == 1 if len(doc) else np.zeros(0, dtype=bool)
+
+
+def sentence_spans(starts: np.ndarray) -> list[tuple[int, int]]:
+    """The sentences (first token, last token + 1) that `starts` marks."""
+    firsts = np.flatnonzero(starts).tolist()
+    return list(zip(firsts, [*firsts[1:], len(starts)], strict=True))
+
+
+def units_of(docs: Iterable[Doc], starts: Iterable[np.ndarray] | None = None) -> Units:
+    """The units of `docs`: the words of each sentence, in the order of the text; a sentence of spaces has none.
+
+    starts: where sentences start in each doc; None: as the docs say.
+    """
+    docs = list(docs)
+    starts = map(sentence_starts, docs) if starts is None else starts
+    doc_of, words = [], []
+    for number, (doc, doc_starts) in enumerate(zip(docs, starts, strict=True)):
+        word_tokens = np.flatnonzero(~is_space(doc))
+        sentence = np.cumsum(doc_starts)[word_tokens]
+        for unit in np.split(word_tokens, np.flatnonzero(np.diff(sentence)) + 1):
+            if len(unit):
+                doc_of.append(number)
+                words.append(unit)
+    return Units(np.array(doc_of, dtype=np.intp), words, [len(doc) for doc in docs])
+
+
+def training_starts(example: Example) -> np.ndarray:
+    """Where sentences start in the predicted doc; where it has no boundaries, in the reference."""
+    predicted = example.predicted
+    if len(predicted) > 1 and not predicted.has_annotation("SENT_START"):
+        gold = example.get_aligned_sent_starts()
+        starts = np.array([start is True for start in gold], dtype=bool)
+        starts[:1] = True
+        return starts
+    return sentence_starts(predicted)
