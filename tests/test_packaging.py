@@ -1,0 +1,64 @@
+"""A built wheel and a built sdist, each installed into an empty environment and used from another folder."""
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+USE = """
+import sys, numpy, spacy, spacy_mtt
+from spacy.tokens import Doc
+from spacy.training import Example
+assert "site-packages" in spacy_mtt.__file__, spacy_mtt.__file__
+assert abs(spacy_mtt.TreeDistribution(numpy.zeros((4, 4))).log_partition - numpy.log(9)) < 1e-12
+nlp = spacy.blank("xx")
+nlp.add_pipe("mtt_parser")
+gold = Doc(nlp.vocab, words=["it", "works"], heads=[1, 1], deps=["nsubj", "ROOT"])
+examples = [Example(Doc(nlp.vocab, words=["it", "works"]), gold)]
+optimizer = nlp.initialize(lambda: examples)
+for _ in range(30):
+    nlp.update(examples, sgd=optimizer)
+nlp.to_disk("pipeline")
+print([token.dep_ for token in nlp("it works")])
+"""
+
+
+def run(*command: object, cwd: Path) -> str:
+    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run([str(part) for part in command], cwd=cwd, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"{command}: {done.stdout[-2000:]} {done.stderr[-4000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def distributions(tmp_path_factory) -> Path:
+    """A folder with the wheel and the sdist, built from a copy of what git tracks: no stray file helps."""
+    folder = tmp_path_factory.mktemp("build")
+    source = folder / "source"
+    files = run("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", cwd=ROOT).split("\0")
+    for name in filter(None, files):
+        if (ROOT / name).is_file():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes((ROOT / name).read_bytes())
+    run(sys.executable, "-m", "build", "--outdir", folder / "dist", source, cwd=folder)  # the wheel from the sdist
+    return folder / "dist"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["*.whl", "*.tar.gz"])
+def test_distribution_works_in_an_empty_environment(distributions, kind, tmp_path):
+    (distribution,) = distributions.glob(kind)
+    venv.create(tmp_path / "environment", with_pip=True)
+    python = tmp_path / "environment" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    run(python, "-m", "pip", "install", "--quiet", distribution, cwd=elsewhere)
+    assert run(python, "-c", USE, cwd=elsewhere).strip() == "['nsubj', 'ROOT']"
+    load = "import spacy; print([t.dep_ for t in spacy.load('pipeline')('it works')])"
+    assert run(python, "-c", load, cwd=elsewhere).strip() == "['nsubj', 'ROOT']"
+    assert "evaluate" in run(python, "-m", "spacy", "mtt", "--help", cwd=elsewhere)
+    assert "TreeDistribution" in run(python, "-c", "import spacy_mtt; print(spacy_mtt.__all__)", cwd=elsewhere)
