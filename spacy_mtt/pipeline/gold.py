@@ -9,7 +9,7 @@ from spacy.training import Example
 
 from spacy_mtt.inference.trees import find_cycle
 from spacy_mtt.learning.annotation import UNKNOWN
-from spacy_mtt.learning.tags import tag_numbers
+from spacy_mtt.scoring.tags import tag_numbers
 from spacy_mtt.scoring.units import Bucket, Units
 
 from .labels import LabelSet

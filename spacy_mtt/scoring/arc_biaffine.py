@@ -8,7 +8,7 @@ from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
 
 from .distance import N_BINS, distance_bins
-from .units import Units, gather, scatter
+from .units import Units, by_bucket
 
 InT = tuple[Floats2d, Floats2d, Units]
 OutT = list[Floats3d]
@@ -37,18 +37,7 @@ def init(model: Model[InT, OutT], X=None, Y=None) -> None:
 
 def forward(model: Model[InT, OutT], inputs: InT, is_train: bool) -> tuple[OutT, Callable]:
     H, M, units = inputs
-    xp = model.ops.xp
-    passes = [_bucket_forward(model, *gather(xp, bucket, H, M)) for bucket in units.buckets]
-
-    def backprop(d_arcs: list[Floats3d]) -> tuple[Floats2d, Floats2d]:
-        dH, dM = xp.zeros_like(H), xp.zeros_like(M)
-        for bucket, (_, bucket_backprop), dS in zip(units.buckets, passes, d_arcs, strict=True):
-            dH_bucket, dM_bucket = bucket_backprop(dS)
-            scatter(xp, bucket, dH, dH_bucket)
-            scatter(xp, bucket, dM, dM_bucket)
-        return dH, dM
-
-    return [scores for scores, _ in passes], backprop
+    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M))
 
 
 def _bucket_forward(model: Model[InT, OutT], H: Floats3d, M: Floats3d) -> tuple[Floats3d, Callable]:

@@ -8,13 +8,12 @@ from spacy.tokens import Doc
 from thinc.api import Linear, Maxout, Model
 from thinc.types import Floats2d
 
-from spacy_mtt.learning.tags import TAGS
-
 from . import label_biaffine
 from .arc_biaffine import ArcBiaffine
 from .dropout import FixedDropout
 from .label_biaffine import LabelBiaffine
 from .scores import ScoreGradients, Scores
+from .tags import TAGS
 from .units import Units
 
 InT = tuple[list[Doc], Units]

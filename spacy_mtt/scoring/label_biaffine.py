@@ -7,7 +7,7 @@ from collections.abc import Callable
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 
-from .units import Units, gather, scatter
+from .units import Units, by_bucket
 
 
 def LabelBiaffine(width: int, nO: int | None = None) -> Model:
@@ -64,18 +64,7 @@ def score_arcs(
 
 def score_all_arcs(model: Model, H: Floats2d, M: Floats2d, units: Units) -> tuple[list[Floats4d], Callable]:
     """Label scores of every arc, for each bucket (B, N+1, N+1, L), from flat vectors H and M (T, width)."""
-    xp = model.ops.xp
-    passes = [_bucket_forward(model, *gather(xp, bucket, H, M)) for bucket in units.buckets]
-
-    def backprop(d_scores: list[Floats4d]) -> tuple[Floats2d, Floats2d]:
-        dH, dM = xp.zeros_like(H), xp.zeros_like(M)
-        for bucket, (_, bucket_backprop), dY in zip(units.buckets, passes, d_scores, strict=True):
-            dH_bucket, dM_bucket = bucket_backprop(dY)
-            scatter(xp, bucket, dH, dH_bucket)
-            scatter(xp, bucket, dM, dM_bucket)
-        return dH, dM
-
-    return [scores for scores, _ in passes], backprop
+    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M))
 
 
 def _bucket_forward(model: Model, H: Floats3d, M: Floats3d) -> tuple[Floats4d, Callable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -110,3 +111,22 @@ def scatter(xp, bucket: Bucket, flat, padded) -> None:
     """Write the rows of a bucket (B, N+1, W) to where they stand in `flat` (T, W): each stands in one bucket alone."""
     inside = xp.asarray(bucket.inside)
     flat[xp.asarray(bucket.rows)[inside]] = padded[inside]
+
+
+def by_bucket(xp, units: Units, H, M, forward: Callable) -> tuple[list, Callable]:
+    """Run `forward`, from padded head and modifier vectors to scores and a backward pass, on each bucket.
+
+    H, M: (T, W) in the flat layout. Returns the scores of each bucket, and the backward pass from their gradients to
+    those of H and M.
+    """
+    passes = [forward(*gather(xp, bucket, H, M)) for bucket in units.buckets]
+
+    def backprop(d_scores: list) -> tuple:
+        dH, dM = xp.zeros_like(H), xp.zeros_like(M)
+        for bucket, (_, bucket_backprop), d_bucket in zip(units.buckets, passes, d_scores, strict=True):
+            dH_bucket, dM_bucket = bucket_backprop(d_bucket)
+            scatter(xp, bucket, dH, dH_bucket)
+            scatter(xp, bucket, dM, dM_bucket)
+        return dH, dM
+
+    return [scores for scores, _ in passes], backprop
