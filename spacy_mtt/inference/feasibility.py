@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from .trees import find_cycle
+
 
 class NoTreeError(ValueError):
     """No tree of the asked tree space has positive weight: every one needs a forbidden arc."""
 
 
 def explain_no_tree(scores: np.ndarray, *, projective: bool, single_root: bool) -> str:
-    """The reason why `scores` (n+1, n+1) admit no tree, as a clause that names the words. At worst O(n^3)."""
+    """The reason why `scores` (n+1, n+1) admit no tree, as a clause that names the words. At worst O(n^3).
+
+    Words with one possible head, among them all that constraints give one, are named where they are to blame: a cycle
+    of such arcs, two such roots where one is asked for, two such arcs that cross in the projective space.
+    """
     n = scores.shape[0] - 1
     allowed = ~np.isneginf(scores)
     allowed[:, 0] = False
@@ -18,20 +24,48 @@ def explain_no_tree(scores: np.ndarray, *, projective: bool, single_root: bool) 
     headless = np.flatnonzero(~allowed[:, 1:].any(axis=0)) + 1
     if len(headless):
         return f"{_words(headless)} no possible head"
+    only_head = np.where(allowed[:, 1:].sum(axis=0) == 1, allowed[:, 1:].argmax(axis=0), -1)
     roots = np.flatnonzero(allowed[0])
     if not len(roots):
-        return "no word may be the root"
+        return f"no word may be the root{_cycle(only_head)}"
     cut_off = np.flatnonzero(~_reached(allowed, 0))
     if len(cut_off):
-        return f"{_words(cut_off)} no path of allowed arcs from the root"
+        return f"{_words(cut_off)} no path of allowed arcs from the root{_cycle(only_head)}"
     if single_root:
+        forced = np.flatnonzero(only_head == 0) + 1
+        if len(forced) > 1:
+            return f"{_words(forced)} no possible head but the root, and only one word may be the root's"
         below = allowed.copy()
         below[0] = False
         missing = {int(root): np.flatnonzero(~_reached(below, root)[1:]) + 1 for root in roots}
         if all(len(words) for words in missing.values()):
             root, words = max(missing.items(), key=lambda item: (-len(item[1]), -item[0]))
             return f"no single root reaches all {n} words: below word {root}, {_words(words)} no path of allowed arcs"
-    return "every projective tree needs a forbidden arc" if projective else "every tree needs a forbidden arc"
+    if projective:
+        return f"every projective tree needs a forbidden arc{_crossing(only_head)}"
+    return "every tree needs a forbidden arc"
+
+
+def _cycle(only_head: np.ndarray) -> str:
+    """The cycle of arcs that are the only ones into their words, if there is one, as an addition to a reason."""
+    cycle = find_cycle(only_head)
+    if cycle is None:
+        return ""
+    path = " -> ".join(str(word) for word in [cycle[0], *reversed(cycle)])
+    return f": the only possible heads of words {', '.join(map(str, sorted(cycle)))} form the cycle {path}"
+
+
+def _crossing(only_head: np.ndarray) -> str:
+    """Two arcs that cross and are the only ones into their words, if there are any, likewise."""
+    modifiers = np.flatnonzero(only_head >= 0) + 1
+    heads = only_head[modifiers - 1]
+    left, right = np.minimum(heads, modifiers), np.maximum(heads, modifiers)
+    crosses = (left[:, None] < left) & (left < right[:, None]) & (right[:, None] < right)
+    if not crosses.any():
+        return ""
+    (a, b), *_ = np.argwhere(crosses)
+    arcs = f"{heads[a]} -> {modifiers[a]} and {heads[b]} -> {modifiers[b]}"
+    return f": the arcs {arcs} cross, and are the only ones into words {modifiers[a]} and {modifiers[b]}"
 
 
 def _reached(allowed: np.ndarray, start: int) -> np.ndarray:

@@ -30,7 +30,7 @@ def hessian_vector_product(p: Posterior, direction: np.ndarray) -> np.ndarray:
     D_a = sum_l pi_l D_l over each arc's labels. The answer is mu' pi_l + mu pi_l (D_l - D_a).
     """
     p.require_trees()
-    direction = _where_used(p.marginals, direction)
+    direction = finite_where_used(p.marginals, direction, "direction")
     if not p.labelled:
         return _arc_product(p, direction)
     likeliest = p.label_given_arc.argmax(axis=3)[..., None]
@@ -55,12 +55,18 @@ def _arc_product(p: Posterior, direction: np.ndarray) -> np.ndarray:
     return np.ldexp(product, exponent + 1) + 0.0
 
 
-def _where_used(marginals: np.ndarray, values: np.ndarray, what: str = "direction") -> np.ndarray:
-    """`values` with 0 where the marginal is 0; ValueError where it is not and the value is not finite."""
+def finite_where_used(marginals: np.ndarray, values: np.ndarray, what: str, *, features: bool = False) -> np.ndarray:
+    """`values` as float64 with 0 where the marginal is 0; ValueError where it is not and the value is not finite.
+
+    The shape is that of the marginals; with `features` there may be one more axis.
+    """
     values = np.asarray(values, dtype=np.float64)
-    if values.shape != marginals.shape:
-        raise ValueError(f"{what} must have the shape of the scores, {marginals.shape}, not {values.shape}")
-    values = np.where(marginals > 0, values, 0.0)
+    rank = marginals.ndim
+    if values.shape[:rank] != marginals.shape or values.ndim > rank + features:
+        more = " (and one more axis at most)" if features else ""
+        raise ValueError(f"{what} must have the shape of the scores, {marginals.shape}{more}, not {values.shape}")
+    used = marginals > 0 if values.ndim == rank else (marginals > 0)[..., None]
+    values = np.where(used, values, 0.0)
     wrong = np.argwhere(~np.isfinite(values))
     if len(wrong):
         place = ", ".join(str(i) for i in wrong[0])

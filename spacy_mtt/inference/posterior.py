@@ -42,20 +42,17 @@ class Posterior:
     @cached_property
     def arc_scores(self) -> np.ndarray:
         """(B, N+1, N+1): the scores, labels summed out by log-sum-exp; unread entries may hold anything."""
-        if not self.labelled:
-            return self.scores
-        best = self._best_label_scores
-        weights = np.exp(np.where(self.arcs[..., None], self.scores, -np.inf) - _finite(best)[..., None])
-        with np.errstate(divide="ignore"):
-            return _finite(best) + np.log(weights.sum(axis=3))
+        return self._labels[0] if self.labelled else self.scores
 
-    @cached_property
+    @property
     def label_given_arc(self) -> np.ndarray:
         """(B, N+1, N+1, L): p(label | arc), 0 where no arc is allowed."""
-        best = _finite(self._best_label_scores)
-        weights = np.exp(np.where(self.arcs[..., None], self.scores, -np.inf) - best[..., None])
-        total = weights.sum(axis=3, keepdims=True)
-        return weights / np.where(total > 0, total, 1.0)
+        return self._labels[1]
+
+    @property
+    def label_surprise(self) -> np.ndarray:
+        """(B, N+1, N+1, L): -log p(label | arc), inf where the label is forbidden, 0 where no arc is allowed."""
+        return self._labels[2]
 
     @cached_property
     def best(self) -> np.ndarray:
@@ -92,8 +89,15 @@ class Posterior:
             raise NoTreeError(f"sentence {sentence} of the batch has no tree with positive weight: {why}")
 
     @cached_property
-    def _best_label_scores(self) -> np.ndarray:
-        return np.where(self.arcs, self.scores.max(axis=3), -np.inf)
+    def _labels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        scores = np.where(self.arcs[..., None], self.scores, -np.inf)
+        best = scores.max(axis=3)
+        allowed = ~np.isneginf(best)
+        below_best = scores - np.where(allowed, best, 0.0)[..., None]
+        weights = np.exp(below_best)
+        total = np.where(allowed, weights.sum(axis=3), 1.0)
+        surprise = np.where(allowed[..., None], np.log(total)[..., None] - below_best, 0.0)
+        return best + np.log(total), weights / total[..., None], surprise
 
     @cached_property
     def _solved(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -104,8 +108,3 @@ class Posterior:
         if "_solved" in self.__dict__:
             return self._solved[:2]
         return self._inference.log_partition(self.arc_scores, self.lengths, single_root=self.single_root)
-
-
-def _finite(scores: np.ndarray) -> np.ndarray:
-    """`scores` with 0 in place of -inf, so that they can be subtracted from others."""
-    return np.where(np.isneginf(scores), 0.0, scores)
