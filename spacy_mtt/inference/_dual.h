@@ -137,7 +137,7 @@ typedef struct {
 #define WIDE_DUAL_NOTHING (-((int64_t)1 << 62))
 
 /* The weights of root arcs in the single-root case are lowered by 2^this: see _matrix_tree_wide.h. */
-#define WIDE_DUAL_ROOT_SHIFT ((int64_t)1 << 59)
+#define WIDE_DUAL_ROOT_SHIFT ((int64_t)1 << 60)
 
 static const wide_dual wide_dual_zero = {0.0, 0.0, 0}, wide_dual_one = {1.0, 0.0, 0};
 enum { wide_dual_leaves_root_out = 0 };

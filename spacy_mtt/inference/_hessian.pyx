@@ -37,7 +37,7 @@ def marginal_tangents(const double[:, :, ::1] scores, const double[:, :, ::1] di
     The direction is finite where scores have arcs. Returns how many sentences left plain doubles; `force_wide`, for
     tests, takes all.
     """
-    cdef Py_ssize_t b, h, longest = scores.shape[1] - 1, used_wide = 0
+    cdef Py_ssize_t b, h, longest = scores.shape[1] - 1, used_wide = 0, failed = -1
     cdef size_t ld = scores.shape[2], count
     cdef int n, solved
     cdef double* block
@@ -71,10 +71,15 @@ def marginal_tangents(const double[:, :, ::1] scores, const double[:, :, ::1] di
             for h in range(n + 1):
                 memset(out + h * ld, 0, (n + 1) * sizeof(double))
             if projective:
-                wide_dual_chart(n, single_root, s, v, ld, best, space, out)
+                solved = wide_dual_chart(n, single_root, s, v, ld, best, space, out)
             else:
-                wide_dual_elimination(n, single_root, s + 1, v + 1, ld, best + 1, space, out + 1)
+                solved = wide_dual_elimination(n, single_root, s + 1, v + 1, ld, best + 1, space, out + 1)
+            if not solved:
+                failed = b
+                break
     free(block)
+    if failed >= 0:
+        raise ValueError(f"scores[{failed}] have no tree, or no derivative that doubles can hold")
     return used_wide
 
 

@@ -150,9 +150,13 @@ def _require(required, allowed: np.ndarray, batched: bool) -> None:
     for sentence, arc in required:
         before = seen.setdefault((sentence, arc[1]), arc)
         if before[0] != arc[0]:
-            raise ValueError(f"the arcs {before} and {arc}{_of(sentence, batched)} are both required: two heads of a word")
+            raise ValueError(
+                f"the arcs {before} and {arc}{_of(sentence, batched)} are both required: two heads of a word"
+            )
         if len(before) == len(arc) == 3 and before != arc:
-            raise ValueError(f"the arcs {before} and {arc}{_of(sentence, batched)} are both required: two labels of an arc")
+            raise ValueError(
+                f"the arcs {before} and {arc}{_of(sentence, batched)} are both required: two labels of an arc"
+            )
         if len(arc) == 3:
             seen[sentence, arc[1]] = arc
         _keep_only(allowed[sentence], arc)

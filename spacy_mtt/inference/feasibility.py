@@ -56,16 +56,21 @@ def _cycle(only_head: np.ndarray) -> str:
 
 
 def _crossing(only_head: np.ndarray) -> str:
-    """Two arcs that cross and are the only ones into their words, if there are any, likewise."""
+    """Two arcs that no projective tree has both and that are the only ones into their words, likewise."""
     modifiers = np.flatnonzero(only_head >= 0) + 1
     heads = only_head[modifiers - 1]
+    arcs = [f"{head} -> {modifier}" for head, modifier in zip(heads, modifiers, strict=True)]
     left, right = np.minimum(heads, modifiers), np.maximum(heads, modifiers)
     crosses = (left[:, None] < left) & (left < right[:, None]) & (right[:, None] < right)
-    if not crosses.any():
-        return ""
-    (a, b), *_ = np.argwhere(crosses)
-    arcs = f"{heads[a]} -> {modifiers[a]} and {heads[b]} -> {modifiers[b]}"
-    return f": the arcs {arcs} cross, and are the only ones into words {modifiers[a]} and {modifiers[b]}"
+    for a, b in np.argwhere(crosses)[:1]:
+        return f": {arcs[a]} and {arcs[b]} cross, and are the only arcs into words {modifiers[a]} and {modifiers[b]}"
+    # An arc into the head of an arc that covers it, though what an arc covers descends from its head.
+    inverts = (heads[:, None] == modifiers) & (left[:, None] < heads) & (heads < right[:, None])
+    for a, b in np.argwhere(inverts)[:1]:
+        return (
+            f": {arcs[a]} covers word {heads[b]}, so that it descends from word {heads[a]} and {arcs[b]} closes a cycle"
+        )
+    return ""
 
 
 def _reached(allowed: np.ndarray, start: int) -> np.ndarray:

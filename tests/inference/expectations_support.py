@@ -83,7 +83,7 @@ class Enumerated:
 
 
 def many_digit_log_z(weights, projective, single_root):
-    """log of the sum over all trees of the products of `weights` (n+1, n+1), mpmath numbers, in the current precision."""
+    """log of the sum over all trees of products of `weights` (n+1, n+1), mpmath numbers, in the current precision."""
     return mpmath.log(_projective_z(weights, single_root) if projective else _determinant(weights, single_root))
 
 

@@ -252,7 +252,12 @@ NO_TREE = [
     (forbid(3, (0, 2), (1, 2), (3, 2)), {}, "word 2 has no possible head"),
     (forbid(3, (0, 1), (0, 2), (0, 3)), {}, "no word may be the root"),
     (forbid(4, (0, 3), (1, 3), (2, 3), (0, 4), (1, 4), (2, 4)), {}, "words 3, 4 have no path of allowed arcs"),
-    (forbid(2, (1, 2), (2, 1)), {}, "no single root reaches all 2 words: below word 1, word 2 has no path"),
+    (forbid(2, (1, 2), (2, 1)), {}, "words 1, 2 have no possible head but the root"),
+    (
+        forbid(4, (3, 1), (4, 1), (3, 2), (4, 2), (1, 3), (2, 3), (1, 4), (2, 4)),
+        {},
+        "no single root reaches all 4 words: below word 1, words 3, 4 have no path",
+    ),
     # 3 -> 1 and 4 -> 2 are forced and cross.
     (
         forbid(4, (0, 1), (2, 1), (4, 1), (0, 2), (1, 2), (3, 2)),

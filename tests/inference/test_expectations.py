@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from spacy_mtt.inference._hessian import marginal_tangents
 
 from spacy_mtt.inference import eisner, expectations, matrix_tree
-from spacy_mtt.inference._hessian import marginal_tangents
 from spacy_mtt.inference.feasibility import NoTreeError
 from spacy_mtt.inference.hessian import hessian_vector_product
 from spacy_mtt.inference.posterior import Posterior
@@ -347,7 +347,9 @@ def test_tree_spaces_that_differ():
         expectations.kl(posterior(a, False, True), posterior(b, True, True))
     with pytest.raises(ValueError, match="q is single-root and p is not"):
         expectations.cross_entropy(posterior(a, True, False), posterior(b, True, True))
-    with pytest.raises(ValueError, match=r"must score the same sentences, but the shapes are \(1, 5, 5\) and \(1, 4, 4\)"):
+    with pytest.raises(
+        ValueError, match=r"must score the same sentences, but the shapes are \(1, 5, 5\) and \(1, 4, 4\)"
+    ):
         expectations.kl(posterior(a, True, True), posterior(b[:4, :4], True, True))
 
 
@@ -411,7 +413,7 @@ def test_padding_and_neighbours_change_nothing(projective, single_root, n_labels
         yield from (*expectations.cross_entropy_gradient(p, q), *expectations.kl_gradient(p, q))
 
     together = list(everything(a, b, values, lengths))
-    for sentence, n in enumerate(lengths):
+    for sentence in range(len(lengths)):
         for batch, own in zip(together, everything(*alone[sentence], lengths[sentence : sentence + 1]), strict=True):
             assert not np.isnan(batch).any()
             where = tuple(slice(0, size) for size in own.shape[1:])
@@ -449,5 +451,7 @@ def test_bad_values_and_shapes_are_named():
         expectations.expected(p, values)
     with pytest.raises(ValueError, match=r"values must have the shape of the scores, \(1, 3, 3\)"):
         expectations.expected(p, np.zeros((1, 3, 3, 2, 2)))
+    with pytest.raises(ValueError, match=r"scores\[0\] have no tree"):
+        marginal_tangents(np.full((1, 3, 3), -np.inf), np.zeros((1, 3, 3)), p.lengths, False, True, np.zeros((1, 3, 3)))
     with pytest.raises(ValueError, match="tangents must have the same shape"):
         marginal_tangents(p.scores, values, p.lengths, False, True, np.zeros((1, 4, 4)))
