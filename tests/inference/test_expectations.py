@@ -25,10 +25,11 @@ def labelled_scores(rng, n, n_labels, scale, masked=0.0):
 
 
 def cases(seed, scale, projective, single_root):
-    """(scores, their enumeration) with and without masks and labels, those that have trees."""
+    """(scores, their enumeration) with masks, labels, near ties of large scores; those that have trees."""
     rng = np.random.default_rng([seed, int(scale)])
+    ties = [random_scores(rng, n) + scale * rng.integers(0, 3, (n + 1, n + 1)) for n in (3, 4)]
     drawn = [random_scores(rng, n, scale, masked) for n, masked in [(1, 0), (2, 0), (3, 0.2), (4, 0), (4, 0.4), (5, 0)]]
-    drawn += [labelled_scores(rng, n, 2, scale, masked) for n, masked in [(1, 0), (2, 0.2), (3, 0), (3, 0.4)]]
+    drawn += ties + [labelled_scores(rng, n, 2, scale, masked) for n, masked in [(1, 0), (2, 0.2), (3, 0), (3, 0.4)]]
     for scores in drawn:
         oracle = Enumerated(scores, projective, single_root)
         if len(oracle.x):
@@ -351,6 +352,22 @@ def test_tree_spaces_that_differ():
         ValueError, match=r"must score the same sentences, but the shapes are \(1, 5, 5\) and \(1, 4, 4\)"
     ):
         expectations.kl(posterior(a, True, True), posterior(b[:4, :4], True, True))
+
+
+@spaces
+@pytest.mark.parametrize("sentinel", [-1e9, -1e13])
+def test_large_negative_scores_act_as_forbidden_arcs_in_gradients(projective, single_root, sentinel):
+    rng = np.random.default_rng(18)
+    forbidden = random_scores(rng, 5, 2.0, 0.2)
+    finite = np.where(np.isneginf(forbidden), sentinel, forbidden)
+    p, q = posterior(forbidden, projective, single_root), posterior(finite, projective, single_root)
+    for f in (expectations.entropy, expectations.entropy_gradient):
+        np.testing.assert_allclose(f(q), f(p), rtol=0, atol=1e-13)
+    other = posterior(random_scores(rng, 5), projective, single_root)
+    for f in (expectations.cross_entropy, expectations.kl):
+        np.testing.assert_allclose(f(q, other), f(p, other), rtol=0, atol=1e-13)
+    for f in (expectations.cross_entropy_gradient, expectations.kl_gradient):
+        np.testing.assert_allclose(f(q, other), f(p, other), rtol=0, atol=1e-13)
 
 
 # ---- per word
