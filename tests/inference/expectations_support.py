@@ -7,9 +7,14 @@ import math
 
 import mpmath
 import numpy as np
+import pytest
 
 from spacy_mtt.inference.posterior import Posterior
-from tests.oracle import all_trees
+from tests.oracle import SPACES, all_trees
+from tests.strategies import random_scores
+
+spaces = pytest.mark.parametrize("projective,single_root", SPACES)
+SCALES = [1.0, 10.0, 100.0, 1000.0, 3000.0]
 
 
 def posterior(scores, projective, single_root):
@@ -77,6 +82,22 @@ class Enumerated:
         if not len(chosen):
             return -math.inf
         return chosen.max() + math.log(math.fsum(np.exp(chosen - chosen.max())))
+
+
+def labelled_scores(rng, n, n_labels, scale, masked=0.0):
+    return np.stack([random_scores(rng, n, scale, masked) for _ in range(n_labels)], axis=-1)
+
+
+def cases(seed, scale, projective, single_root):
+    """(scores, their enumeration) with masks, labels, near ties of large scores; those that have trees."""
+    rng = np.random.default_rng([seed, int(scale)])
+    ties = [random_scores(rng, n) + scale * rng.integers(0, 3, (n + 1, n + 1)) for n in (3, 4)]
+    drawn = [random_scores(rng, n, scale, masked) for n, masked in [(1, 0), (2, 0), (3, 0.2), (4, 0), (4, 0.4), (5, 0)]]
+    drawn += ties + [labelled_scores(rng, n, 2, scale, masked) for n, masked in [(1, 0), (2, 0.2), (3, 0), (3, 0.4)]]
+    for scores in drawn:
+        oracle = Enumerated(scores, projective, single_root)
+        if len(oracle.x):
+            yield scores, oracle
 
 
 # ---- many digits
