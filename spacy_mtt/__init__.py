@@ -2,6 +2,7 @@
 
 from .inference.distribution import TreeDistribution
 from .inference.feasibility import NoTreeError
+from .inference.sibling_distribution import SiblingTreeDistribution
 
 __version__ = "0.1.0"
-__all__ = ["NoTreeError", "TreeDistribution", "__version__"]
+__all__ = ["NoTreeError", "SiblingTreeDistribution", "TreeDistribution", "__version__"]

@@ -133,20 +133,10 @@ static inline double masked(double x, uint64_t keep)
     return x;
 }
 
-/* exp(s - c) for s <= c: relative error about 2e-16 down to e^-708; 0 below, also for s = -infinity and NaN.
- * The difference is exact (hi + lo); exp is Taylor's polynomial on |x| <= ln(2) / 2 times 2^k.
- */
-static inline double exp_diff(double s, double c)
+/* exp(x) for |x| <= 0.35: Taylor's polynomial. */
+static inline double exp_small(double x)
 {
-    const double shift = 0x1.8p52; /* adding it rounds to an integer and leaves that in the low bits */
-    const double diff = s - c;
-    const uint64_t keep = diff >= -708.0 ? UINT64_MAX : 0;
-    const double hi = masked(diff, keep), back = hi - s;
-    const double lo = masked((s - (hi - back)) - (c + back), keep);
-    const double k = (hi * 0x1.71547652b82fep0 + shift) - shift;
-    const double x = (hi - k * 0x1.62e42fefap-1) - k * 0x1.cf79abc9e3b3ap-40 + lo; /* ln 2 in 37 + 53 bits */
-    double p = 1.0 / 6227020800.0, power = k + (shift + 1023.0);
-    uint64_t bits;
+    double p = 1.0 / 6227020800.0;
     p = p * x + 1.0 / 479001600.0;
     p = p * x + 1.0 / 39916800.0;
     p = p * x + 1.0 / 3628800.0;
@@ -159,11 +149,31 @@ static inline double exp_diff(double s, double c)
     p = p * x + 1.0 / 6.0;
     p = p * x + 0.5;
     p = p * x + 1.0;
-    p = p * x + 1.0;
+    return p * x + 1.0;
+}
+
+/* exp(hi + lo) for hi <= 0 and |lo| < 0.001: relative error about 2e-16 down to e^-708; 0 below, also for
+ * hi = -infinity and NaN. */
+static inline double exp_twofold(double hi, double lo)
+{
+    const double shift = 0x1.8p52; /* adding it rounds to an integer and leaves that in the low bits */
+    const uint64_t keep = hi >= -708.0 ? UINT64_MAX : 0;
+    const double y = masked(hi, keep), k = (y * 0x1.71547652b82fep0 + shift) - shift;
+    /* ln 2 in 37 + 53 bits */
+    const double x = (y - k * 0x1.62e42fefap-1) - k * 0x1.cf79abc9e3b3ap-40 + masked(lo, keep);
+    double power = k + (shift + 1023.0);
+    uint64_t bits;
     memcpy(&bits, &power, sizeof bits);
     bits <<= 52;
     memcpy(&power, &bits, sizeof power);
-    return masked(p * power, keep);
+    return masked(exp_small(x) * power, keep);
+}
+
+/* exp(s - c) for s <= c, by the exact difference. */
+static inline double exp_diff(double s, double c)
+{
+    const double diff = s - c, back = diff - s;
+    return exp_twofold(diff, (s - (diff - back)) - (c + back));
 }
 
 /* w[m] = exp(s[m] - c[m]) for 1 <= m <= n. */

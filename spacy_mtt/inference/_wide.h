@@ -143,30 +143,37 @@ static inline twofold twofold_add_ln2(twofold acc, double k)
     return twofold_add(acc, k * ln2_c);
 }
 
-/* exp(s - c) to a relative error of about 2e-16, for finite c and s finite or -infinity.
- *
- * Below -WIDE_MAX_GAP (also where s - c overflows) the answer is zero: a caller who must tell "so low" from
- * "forbidden" tests s > -infinity and wide_is_zero. Above +WIDE_MAX_GAP it saturates; with c a maximum s <=
- * c holds.
- */
-static inline wide wide_exp_diff(double s, double c)
+/* exp(hi + lo) to a relative error of about 2e-16, for finite hi. Below -WIDE_MAX_GAP the answer is zero;
+ * above +WIDE_MAX_GAP it saturates. */
+static inline wide wide_exp(twofold x)
 {
-    double x = s - c, back = x - s, k, m;
-    twofold rest;
+    double k, m;
     wide out = {0.0, 0};
-    if (!(x >= -WIDE_MAX_GAP))
+    if (!(x.hi >= -WIDE_MAX_GAP))
         return out;
-    rest.hi = x;
-    rest.lo = (s - (x - back)) - (c + back); /* s - c = hi + lo exactly */
-    if (x > WIDE_MAX_GAP) {
-        rest.hi = WIDE_MAX_GAP;
-        rest.lo = 0.0;
+    if (x.hi > WIDE_MAX_GAP) {
+        x.hi = WIDE_MAX_GAP;
+        x.lo = 0.0;
     }
-    k = floor(rest.hi * 1.4426950408889634 + 0.5);
-    m = exp(twofold_add_ln2(rest, -k).hi);
+    k = floor(x.hi * 1.4426950408889634 + 0.5);
+    m = exp(twofold_add_ln2(x, -k).hi);
     out.m = m < 1.0 ? 2.0 * m : m;
     out.e = (int64_t)k - (m < 1.0);
     return out;
+}
+
+/* exp(s - c) likewise, for finite c and s finite or -infinity.
+ *
+ * Zero also where s - c overflows: a caller who must tell "so low" from "forbidden" tests s > -infinity and
+ * wide_is_zero. With c a maximum s <= c holds, and nothing saturates.
+ */
+static inline wide wide_exp_diff(double s, double c)
+{
+    double x = s - c, back = x - s;
+    twofold diff;
+    diff.hi = x;
+    diff.lo = (s - (x - back)) - (c + back); /* s - c = hi + lo exactly, or NaN where hi is -infinity */
+    return wide_exp(diff);
 }
 
 /* acc + log(a) for a > 0. log a = log m + e ln 2, with m in [sqrt 1/2, sqrt 2] so that nothing cancels near

@@ -66,13 +66,48 @@ def _check_values(array: np.ndarray, lengths: np.ndarray, batched: bool) -> None
     if not wrong.any():
         return
     mask = arc_mask(lengths, array.shape[1])
-    wrong &= mask[..., None] if array.ndim == 4 else mask
+    _name_first(array, wrong & (mask[..., None] if array.ndim == 4 else mask), batched, "scores")
+
+
+def _name_first(array: np.ndarray, wrong: np.ndarray, batched: bool, what: str) -> None:
     places = np.argwhere(wrong)
     if len(places):
         place = tuple(places[0])
         shown = place if batched else place[1:]
         index = ", ".join(str(i) for i in shown)
-        raise ValueError(f"scores[{index}] is {array[place]}, but must be a finite number or -inf")
+        raise ValueError(f"{what}[{index}] is {array[place]}, but must be a finite number or -inf")
+
+
+def as_siblings(siblings, lengths: np.ndarray, size: int, batched: bool) -> np.ndarray:
+    """Check the sibling scores that belong to arc scores of (B, size, size), as `as_batch` returned them.
+
+    siblings: (n+1, n+1, n+1) or (B, N+1, N+1, N+1), [head, sibling, modifier]; any real dtype. Returns them as float64
+    (B, N+1, N+1, N+1) C-contiguous (the caller's memory where possible: never written to). Raises ValueError on a
+    wrong shape, and on NaN or +inf at a part that exists (see `part_mask`; the root's count with a single root, too).
+    """
+    array = np.asarray(siblings)
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"siblings must be real numbers, not of dtype {array.dtype}")
+    expected = (len(lengths),) * batched + (size,) * 3
+    if array.shape != expected:
+        raise ValueError(
+            f"siblings must have the shape {expected} over heads, siblings and modifiers, not {array.shape}"
+        )
+    array = np.ascontiguousarray(array, dtype=np.float64).reshape(len(lengths), size, size, size)
+    wrong = np.isnan(array) | np.isposinf(array)
+    if wrong.any():
+        _name_first(array, wrong & part_mask(lengths, size), batched, "siblings")
+    return array
+
+
+def part_mask(lengths: np.ndarray, size: int) -> np.ndarray:
+    """Which [head h, sibling r, modifier m] are parts: (B, size, size, size) bool.
+
+    h -> m is an arc, and r lies strictly between h and m, or is h itself.
+    """
+    h, r, m = np.ogrid[:size, :size, :size]
+    between = (r == h) | ((h < r) & (r < m)) | ((m < r) & (r < h))
+    return arc_mask(lengths, size)[:, :, None, :] & between
 
 
 def as_heads(heads, lengths: np.ndarray, size: int, batched: bool, what: str = "heads") -> np.ndarray:
