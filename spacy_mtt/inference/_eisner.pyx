@@ -68,6 +68,17 @@ def inside_outside(
         free(block)
 
 
+cdef bint fill_inside(const double[:, ::1] scores, Chart *t, bint single_root) noexcept nogil:
+    """Fill the inside charts of a sentence, t laid out for it. False: no tree exists, or plain doubles may not do."""
+    if LOG_TREES_PER_WORD * t.n >= MAX_LOG:
+        return False
+    column_maxima(scores, t.n, t.best)
+    if not linear_weights(scores, t):
+        return False
+    inside(t, 1 if single_root else 0, False)
+    return accepts(t.n, partition(t, single_root))
+
+
 cdef bint accepts(Py_ssize_t n, double z) noexcept nogil:
     """Whether z, and marginals computed from the same charts, are good to double precision.
 

@@ -13,9 +13,6 @@ from libc.stdlib cimport calloc, free, malloc
 from spacy_mtt.inference._eisner_chart cimport column_maxima, log_total
 
 cdef extern from "_wide.h" nogil:
-    ctypedef struct wide:
-        double m
-        int64_t e
     const wide WIDE_ZERO
     const wide WIDE_ONE
     bint wide_is_zero(wide a)
@@ -27,39 +24,10 @@ cdef extern from "_wide.h" nogil:
     double wide_log(wide a)
 
 cdef extern from "_eisner_wide_rows.h" nogil:
-    ctypedef struct wide_row:
-        double *m
-        int64_t *e
     wide wide_row_get(wide_row x, Py_ssize_t j)
     void wide_row_put(wide_row x, Py_ssize_t j, wide value)
     void wide_row_clear(wide_row x, Py_ssize_t count)
     void wide_row_take(Py_ssize_t count, wide a, wide_row x, wide_row y)
-
-cdef enum:
-    INSIDE_CHARTS = 4
-    ALL_CHARTS = 10
-    SINGLE_ROWS = 5
-
-
-cdef struct Chart:
-    Py_ssize_t n
-    Py_ssize_t ld
-    wide *weight           # [h, m]
-    wide_row right         # [i, j]: left end, right end
-    wide_row left
-    wide_row arc_right
-    wide_row arc_left
-    wide_row right_t       # [j, i], for marginals only, as all below
-    wide_row left_t
-    wide_row arc_left_t
-    wide_row d_right_t
-    wide_row d_left_t
-    wide_row d_arc_left_t
-    double *best           # one row each: best[m] = max_h scores[h, m]
-    wide_row s
-    wide_row d_right
-    wide_row d_left
-    wide_row d_arc_right
 
 
 cdef inline wide_row at(wide_row x, Py_ssize_t offset) noexcept nogil:
