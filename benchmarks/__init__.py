@@ -1,1 +1,10 @@
-"""Measurements: each module is one command, `python -m benchmarks.NAME --help`."""
+"""Measurements: each module is one command, `python -m benchmarks.NAME --help`.
+
+    python -m benchmarks.inference      speed against every peer that is installed
+    python -m benchmarks.robustness     exactness against every peer that is installed
+    python -m benchmarks.cancellation   the figure of docs/inference.md
+    python -m benchmarks.treebanks      accuracy and speed of the parser beside spaCy's
+    bash benchmarks/sanitize.sh         the kernels under AddressSanitizer and UBSan
+
+Nothing here is part of the package, and nothing in the package imports a peer.
+"""

@@ -4,18 +4,24 @@
 The recurrences are in _eisner_chart.pxd, the public functions in eisner.py.
 """
 
-from libc.math cimport INFINITY, log
+from libc.math cimport INFINITY, exp, log
 from libc.stdlib cimport free
 from libc.string cimport memset
 
-from spacy_mtt.inference._eisner_chart cimport Chart, allocate, column_maxima, inside, lay_out, log_total
+from spacy_mtt.inference._eisner_chart cimport (
+    ALL_CHARTS, INSIDE_CHARTS, Chart, allocate, column_maxima, inside, lay_out, log_total
+)
 
 cdef extern from "_eisner_rows.h" nogil:
-    void eisner_take_sum_adjoint(
+    void eisner_take_dot(
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
-        double *d_LEFT1, double *d_RIGHT, double *d_ARC_LEFT,
-        const double *right, const double *left, const double *arc_right,
         const double *d_s, double *d_right, double *d_left, double *d_arc_right)
+    void eisner_take_columns(
+        Py_ssize_t r, Py_ssize_t lo, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+        const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
+    void eisner_take_last_column(
+        Py_ssize_t r, Py_ssize_t lo, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+        const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
     void eisner_weights(Py_ssize_t n, const double *s, const double *c, double *w)
 
 cdef extern from *:
@@ -23,9 +29,17 @@ cdef extern from *:
     /* There are binomial(3n, n) / (2n + 1) < (27 / 4)^n projective trees. */
     #define LOG_TREES_PER_WORD 1.9095425048844386
     #define MAX_LOG 640.0 /* see accepts() */
+    /* see in_range() */
+    #define LEAST 0x1p-340
+    #define GREATEST 0x1p340
     """
     const double LOG_TREES_PER_WORD
     const double MAX_LOG
+    const double LEAST
+    const double GREATEST
+
+cdef enum Status:
+    SOLVED, NO_TREE, REJECTED
 
 
 def inside_outside(
@@ -35,37 +49,64 @@ def inside_outside(
     """Write log Z, its excess over sum_m max_h scores[h, m], and the marginals, which come filled with zeros.
 
     A mu whose first axis has length 0 leaves the outside pass out. Where plain doubles might underflow or
-    overflow, rejected[b] becomes 1 and log_z[b], excess[b] are void; mu[b] stays as it is.
+    overflow, rejected[b] becomes 1 and log_z[b], excess[b] are void; mu[b] stays zero.
     """
     cdef Py_ssize_t b, n, longest = scores.shape[1] - 1
-    cdef int charts = 8 if mu.shape[0] else 5
-    cdef double z
+    cdef int charts = ALL_CHARTS if mu.shape[0] else INSIDE_CHARTS
     cdef double *block = allocate(longest, charts)
     cdef Chart t
+    cdef Status status
     with nogil:
         for b in range(scores.shape[0]):
             n = lengths[b]
             log_z[b] = excess[b] = 0.0
             if n == 0:
                 continue
-            if LOG_TREES_PER_WORD * n >= MAX_LOG:
-                rejected[b] = 1
-                continue
             lay_out(&t, block, n, charts)
             column_maxima(scores[b], n, t.best)
-            if not linear_weights(scores[b], &t):
+            status = solve(&t, scores[b], single_root, &excess[b], mu[b if charts == ALL_CHARTS else 0 :])
+            rejected[b] = status == REJECTED
+            if status == NO_TREE:
                 log_z[b] = excess[b] = -INFINITY
-                continue
-            inside(&t, 1 if single_root else 0, False)
-            z = partition(&t, single_root)
-            if not accepts(n, z):
-                rejected[b] = 1
-                continue
-            excess[b] = log(z)
-            log_z[b] = log_total(t.best, n, excess[b])
-            if charts == 8:
-                outside(&t, single_root, z, mu[b])
+            elif status == SOLVED:
+                log_z[b] = log_total(t.best, n, excess[b])
         free(block)
+
+
+cdef Status solve(
+    Chart *t, const double[:, ::1] scores, bint single_root, double *excess, double[:, :, ::1] mu
+) noexcept nogil:
+    """The sums of one sentence; mu[0] gets its marginals unless mu is empty.
+
+    With many words, or where no head stands out, Z is far from 1. A second attempt then multiplies each weight by
+    a constant, found from spans of moderate width, that brings it back: every tree has n arcs.
+    """
+    cdef Py_ssize_t n = t.n
+    cdef double z, scale
+    if not linear_weights(scores, t):
+        return NO_TREE
+    inside(t, 1 if single_root else 0, False)
+    z = partition(t, single_root)
+    if accepts(n, z):
+        excess[0] = log(z)
+        if mu.shape[0]:
+            outside(t, single_root, z, mu[0])
+        return SOLVED
+    scale = balance(t)
+    linear_weights(scores, t)
+    if not rescale(t, scores, scale):
+        return REJECTED
+    inside(t, 1 if single_root else 0, False)
+    z = partition(t, single_root)
+    if not (inside_in_range(t) and LEAST <= z <= GREATEST):
+        return REJECTED
+    excess[0] = log(z) - n * log(scale)
+    if mu.shape[0]:
+        outside(t, single_root, z, mu[0])
+        if not outside_in_range(t):
+            memset(&mu[0, 0, 0], 0, mu.shape[1] * mu.shape[2] * sizeof(double))
+            return REJECTED
+    return SOLVED
 
 
 cdef bint fill_inside(const double[:, ::1] scores, Chart *t, bint single_root) noexcept nogil:
@@ -89,7 +130,63 @@ cdef bint accepts(Py_ssize_t n, double z) noexcept nogil:
     operations, so all losses together are below T e^(-708.4 + 19.1) < T e^-689; against z > T e^-640 that
     is less than e^-49 = 6e-22.
     """
-    return z > 0.0 and log(z) > LOG_TREES_PER_WORD * n - MAX_LOG
+    return LOG_TREES_PER_WORD * n < MAX_LOG and z > 0.0 and log(z) > LOG_TREES_PER_WORD * n - MAX_LOG
+
+
+cdef double balance(const Chart *t) noexcept nogil:
+    """A factor for all weights under which spans neither grow nor shrink with their width, from the charts.
+
+    The mean over the spans of one width, half of the sentence or 128; 1 if none of them is a finite number.
+    """
+    cdef Py_ssize_t n = t.n, ld = t.ld, i, width = min((n + 1) // 2, 128), count = 0
+    cdef double total = 0.0, span
+    for i in range(1, n - width + 1):
+        span = t.right[i * ld + i + width] + t.left[i * ld + i + width]
+        if 0.0 < span < INFINITY:
+            total += log(span)
+            count += width
+    return exp(-total / count) if count else 1.0
+
+
+cdef bint rescale(Chart *t, const double[:, ::1] scores, double scale) noexcept nogil:
+    """Multiply all weights by `scale`; whether those of all arcs are then in range."""
+    cdef Py_ssize_t n = t.n, h, m
+    cdef double w
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            w = t.weight[h * t.ld + m] * scale
+            t.weight[h * t.ld + m] = w
+            if not LEAST <= w <= GREATEST and h != m and scores[h, m] > -INFINITY:
+                return False
+    return True
+
+
+cdef bint inside_in_range(const Chart *t) noexcept nogil:
+    """Whether the charts, and the products and sums that they came from, are good to double precision.
+
+    Entries are sums of products of two entries, and in between of a weight. If all that are not zero are within
+    2^-340 .. 2^340, such a product neither underflows, to zero or otherwise, nor overflows: then it would have made
+    an infinite entry. So each entry has been computed to a small relative error, and one that is zero has no tree.
+    """
+    return (in_range(t, t.right) and in_range(t, t.left)
+            and in_range(t, t.arc_right) and in_range(t, t.arc_left))
+
+
+cdef bint outside_in_range(const Chart *t) noexcept nogil:
+    """The same for the adjoints; marginals may underflow."""
+    return (in_range(t, t.d_right) and in_range(t, t.d_left)
+            and in_range(t, t.d_arc_left) and in_range(t, t.d_s))
+
+
+cdef bint in_range(const Chart *t, const double *chart) noexcept nogil:
+    cdef Py_ssize_t i, j
+    cdef double x
+    for i in range(t.n + 1):
+        for j in range(i + 1, t.n + 1):
+            x = chart[i * t.ld + j]
+            if x != 0.0 and not LEAST <= x <= GREATEST:
+                return False
+    return True
 
 
 cdef bint linear_weights(const double[:, ::1] scores, Chart *t) noexcept nogil:
@@ -118,10 +215,10 @@ cdef double partition(const Chart *t, bint single_root) noexcept nogil:
 
 cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexcept nogil:
     """The adjoint of partition() and inside(): mu[h, m] = ARC[h, m] dZ/dARC[h, m] / Z."""
-    cdef Py_ssize_t n = t.n, ld = t.ld, i, r
+    cdef Py_ssize_t n = t.n, ld = t.ld, first, i, r
     cdef double scale = 1.0 / z
     cdef double *left = t.left + ld
-    memset(t.d_right, 0, 3 * ld * ld * sizeof(double))
+    memset(t.d_right, 0, 4 * ld * ld * sizeof(double))
     if single_root:
         for r in range(1, n + 1):
             mu[0, r] = t.weight[r] * (left[r] * t.right[r * ld + n]) * scale
@@ -129,32 +226,39 @@ cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexc
             t.d_right[r * ld + n] = t.weight[r] * left[r]
     else:
         t.d_right[n] = 1.0
-    for i in range(1 if single_root else 0, n + 1):
+    first = 1 if single_root else 0
+    for i in range(first, n):  # row n has no span of two words
+        if (i - first) % 2 == 0:
+            eisner_take_columns(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left,
+                                t.d_arc_left)
+        else:
+            eisner_take_last_column(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left,
+                                    t.d_arc_left)
         outside_row(t, i, scale, mu)
 
 
 cdef void outside_row(Chart *t, Py_ssize_t i, double scale, double[:, ::1] mu) noexcept nogil:
-    """The lines of inside_row(), transposed and in reverse."""
+    """The lines of inside_row(), transposed and in reverse.
+
+    The row has its adjoints from the rows before it. They go, from right to left, into those of its own
+    entries.
+    """
     cdef Py_ssize_t n = t.n, ld = t.ld, lo = n // 4 * 4, p, r
     cdef double s_r, right_r, left_r, d_arc  # all of them adjoints
-    cdef double *right = t.right + i * ld
     cdef double *left = t.left + i * ld
     cdef double *arc_right = t.arc_right + i * ld
     cdef double *arc_left = t.arc_left + i * ld
     cdef double *d_right = t.d_right + i * ld
     cdef double *d_left = t.d_left + i * ld
     cdef double *d_arc_left = t.d_arc_left + i * ld
-    cdef double *d_s = t.d_s
+    cdef double *d_s = t.d_s + i * ld
     cdef double *d_arc_right = t.d_arc_right
-    memset(d_s, 0, ld * sizeof(double))
     memset(d_arc_right, 0, ld * sizeof(double))
     left[i] = 0.0  # no row reads it again; the term LEFT[i, i] ARC_LEFT[i, r] has a line of its own below
     while lo + 4 > i:
         if lo + 4 < ld:
-            eisner_take_sum_adjoint(
-                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
-                t.d_left + (lo + 1) * ld, t.d_right + lo * ld, t.d_arc_left + lo * ld,
-                right, left, arc_right, d_s, d_right, d_left, d_arc_right)
+            eisner_take_dot(lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                            d_s, d_right, d_left, d_arc_right)
         for r in range(min(lo + 3, n), max(lo, i + 1) - 1, -1):
             right_r, left_r = d_right[r], d_left[r]
             d_arc = d_arc_left[r] + left_r
@@ -166,9 +270,6 @@ cdef void outside_row(Chart *t, Py_ssize_t i, double scale, double[:, ::1] mu) n
             d_s[r] = s_r
             for p in range(max(lo, i), r):
                 d_right[p] += s_r * t.left[(p + 1) * ld + r]
-                t.d_left[(p + 1) * ld + r] += s_r * right[p]
                 d_arc_right[p] += right_r * t.right[p * ld + r]
-                t.d_right[p * ld + r] += right_r * arc_right[p]
                 d_left[p] += left_r * t.arc_left[p * ld + r]
-                t.d_arc_left[p * ld + r] += left_r * left[p]
         lo -= 4

@@ -7,7 +7,7 @@ The recurrences are in _eisner_chart.pxd, the public function in eisner.py.
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport calloc, free
 
-from spacy_mtt.inference._eisner_chart cimport Chart, allocate, column_maxima, inside, lay_out
+from spacy_mtt.inference._eisner_chart cimport INSIDE_CHARTS, Chart, allocate, column_maxima, inside, lay_out
 
 # What a span on the backtracking stack is.
 cdef enum:
@@ -21,7 +21,7 @@ def argmax(
 ):
     """Write the best tree of each sentence into heads (B, N), which comes filled with -1."""
     cdef Py_ssize_t b, n, longest = scores.shape[1] - 1
-    cdef double *block = allocate(longest, 5)
+    cdef double *block = allocate(longest, INSIDE_CHARTS)
     # Every span on the stack is the sibling of one above it, and at most 2n spans lie inside each other.
     cdef Py_ssize_t *stack = <Py_ssize_t *> calloc(3 * (2 * longest + 2), sizeof(Py_ssize_t))
     cdef Chart t
@@ -33,7 +33,7 @@ def argmax(
             n = lengths[b]
             if n == 0:
                 continue
-            lay_out(&t, block, n, 5)
+            lay_out(&t, block, n, INSIDE_CHARTS)
             column_maxima(scores[b], n, t.best)
             if tropical_weights(scores[b], &t):
                 inside(&t, 1 if single_root else 0, True)
@@ -59,7 +59,7 @@ cdef bint tropical_weights(const double[:, ::1] scores, Chart *t) noexcept nogil
                 largest = fabs(scores[h, m])
     while largest * scale > 1e300 / (n + 1):
         scale *= 0.5
-    for h in range(5 * ld * ld):
+    for h in range(INSIDE_CHARTS * ld * ld):
         t.weight[h] = -inf
     for h in range(n + 1):
         for m in range(1, n + 1):

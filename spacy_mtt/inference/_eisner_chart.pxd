@@ -14,7 +14,7 @@ Charts, for 0 <= i <= j <= n, all with the left end as row and the right end as 
 Row i needs the rows r > i alone. It is filled from left to right: as soon as its entries at r are final, they
 take the rows r and r+1 into all its entries to the right. That is a product of a row and a triangular
 matrix: the inner loop runs along memory without a reduction, four r at a time (_eisner_rows.h). The outside
-pass is its adjoint, line by line in reverse. Sums and maxima share the code, (+, x) becoming (max, +).
+pass is its adjoint, in reverse. Sums and maxima share the code, (+, x) becoming (max, +).
 """
 
 from libc.math cimport INFINITY
@@ -35,6 +35,10 @@ cdef extern from "_wide.h" nogil:
     twofold twofold_add(twofold a, double x)
 
 
+cdef enum:
+    INSIDE_CHARTS = 5
+    ALL_CHARTS = 9
+
 cdef struct Chart:
     Py_ssize_t n
     Py_ssize_t ld        # doubles a row: n + 1, rounded up to a multiple of 4
@@ -46,9 +50,9 @@ cdef struct Chart:
     double *d_right      # adjoints dZ/d..., for marginals only
     double *d_left
     double *d_arc_left
+    double *d_s
     double *best         # one row each: best[m] = max_h scores[h, m]
     double *s
-    double *d_s
     double *d_arc_right
 
 
@@ -57,25 +61,26 @@ cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
-    """Room for `charts` charts and four single rows of a sentence of n words."""
+    """Room for `charts` charts and three single rows of a sentence of n words."""
     cdef Py_ssize_t ld = padded(n)
-    cdef double *block = <double *> calloc(charts * ld * ld + 4 * ld, sizeof(double))
+    cdef double *block = <double *> calloc(charts * ld * ld + 3 * ld, sizeof(double))
     if block == NULL:
         raise MemoryError(f"no memory for {charts} charts of {ld} x {ld} numbers")
     return block
 
 
 cdef inline void lay_out(Chart *t, double *block, Py_ssize_t n, int charts) noexcept nogil:
-    """Point t into block; charts is 5, or 8 with the adjoints."""
+    """Point t into block; charts is INSIDE_CHARTS or ALL_CHARTS."""
     cdef Py_ssize_t ld = padded(n), area = ld * ld
     t.n, t.ld = n, ld
-    t.best, t.s, t.d_s, t.d_arc_right = block, block + ld, block + 2 * ld, block + 3 * ld
-    block += 4 * ld
+    t.best, t.s, t.d_arc_right = block, block + ld, block + 2 * ld
+    block += 3 * ld
     t.weight, t.right, t.left = block, block + area, block + 2 * area
     t.arc_right, t.arc_left = block + 3 * area, block + 4 * area
-    t.d_right = t.d_left = t.d_arc_left = NULL
-    if charts == 8:
-        t.d_right, t.d_left, t.d_arc_left = block + 5 * area, block + 6 * area, block + 7 * area
+    t.d_right = t.d_left = t.d_arc_left = t.d_s = NULL
+    if charts == ALL_CHARTS:
+        t.d_right, t.d_left = block + 5 * area, block + 6 * area
+        t.d_arc_left, t.d_s = block + 7 * area, block + 8 * area
 
 
 cdef inline void column_maxima(const double[:, ::1] scores, Py_ssize_t n, double *best) noexcept nogil:

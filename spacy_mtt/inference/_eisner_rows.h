@@ -43,49 +43,50 @@ static inline void rows_sum(ptrdiff_t lo, ptrdiff_t ld, const double *a, const d
         y[j] += (a0 * x[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
 }
 
-/* One row of the adjoint: dx[j] += a dy[j]; the answer is sum_j dy[j] x[j]. lo is a multiple of 4, too. */
+/* da[q] += sum_j dy[j] x[q ld + j] over lo <= j < ld for q = 0..3. lo is a multiple of 4, too. The four sums run
+ * side by side: one by one, each addition would wait for the one before. */
 #if defined(__GNUC__)
 typedef double four __attribute__((vector_size(32)));
 
-static inline double row_adjoint(
-    ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, const double *dy, double *dx)
+#define LOAD_FOUR(out, from) memcpy(&(out), from, sizeof(out))
+#define ADD_UP(v) (((v)[0] + (v)[1]) + ((v)[2] + (v)[3]))
+
+static inline void rows_dot(ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
 {
-    const four fa = {a, a, a, a};
-    four part = {0.0, 0.0, 0.0, 0.0}, fx, fy, fdx;
+    const double *x1 = x + ld, *x2 = x + 2 * ld, *x3 = x + 3 * ld;
+    const four zero = {0.0, 0.0, 0.0, 0.0};
+    four t = zero, u = zero, v = zero, w = zero, y, a, b, c, d;
     ptrdiff_t j;
     for (j = lo; j < ld; j += 4) {
-        memcpy(&fx, x + j, sizeof fx);
-        memcpy(&fy, dy + j, sizeof fy);
-        memcpy(&fdx, dx + j, sizeof fdx);
-        part += fy * fx;
-        fdx += fa * fy;
-        memcpy(dx + j, &fdx, sizeof fdx);
+        LOAD_FOUR(y, dy + j);
+        LOAD_FOUR(a, x + j);
+        LOAD_FOUR(b, x1 + j);
+        LOAD_FOUR(c, x2 + j);
+        LOAD_FOUR(d, x3 + j);
+        t += y * a;
+        u += y * b;
+        v += y * c;
+        w += y * d;
     }
-    return (part[0] + part[1]) + (part[2] + part[3]);
+    da[0] += ADD_UP(t);
+    da[1] += ADD_UP(u);
+    da[2] += ADD_UP(v);
+    da[3] += ADD_UP(w);
 }
 #else
-static inline double row_adjoint(
-    ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, const double *dy, double *dx)
+static inline void rows_dot(ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
 {
-    double part[4] = {0.0, 0.0, 0.0, 0.0};
+    double part[4][4] = {{0.0}};
     ptrdiff_t j, k;
+    int q;
     for (j = lo; j < ld; j += 4)
-        for (k = 0; k < 4; k++) {
-            part[k] += dy[j + k] * x[j + k];
-            dx[j + k] += a * dy[j + k];
-        }
-    return (part[0] + part[1]) + (part[2] + part[3]);
+        for (q = 0; q < 4; q++)
+            for (k = 0; k < 4; k++)
+                part[q][k] += dy[j + k] * x[q * ld + j + k];
+    for (q = 0; q < 4; q++)
+        da[q] += (part[q][0] + part[q][1]) + (part[q][2] + part[q][3]);
 }
 #endif
-
-/* The adjoint of rows_sum: da[q] += sum_j dy[j] x[q ld + j] and dx[q ld + j] += a[q] dy[j]. */
-static inline void rows_sum_adjoint(
-    ptrdiff_t lo, ptrdiff_t ld, const double *a, const double *x, const double *dy, double *da, double *dx)
-{
-    int q;
-    for (q = 0; q < 4; q++)
-        da[q] += row_adjoint(lo, ld, a[q], x + q * ld, dy, dx + q * ld);
-}
 
 /* The splits r = lo - 4 .. lo - 1 of a row s, right, left, arc_right of the charts of _eisner_chart.pxd:
  *     s[j]     (+)= right[r]     (x) LEFT[r + 1, j]
@@ -111,16 +112,76 @@ CLONES static void eisner_take_sum(
     rows_sum(lo, ld, left + lo - 4, ARC_LEFT, left);
 }
 
-/* The adjoint of eisner_take_sum; d_x is the derivative of Z with respect to x. */
-CLONES static void eisner_take_sum_adjoint(
+/* The adjoint of eisner_take_sum with respect to the row's own entries right, left and arc_right at the splits; d_x
+ * is the derivative of Z with respect to x. */
+CLONES static void eisner_take_dot(
     ptrdiff_t lo, ptrdiff_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
-    double *d_LEFT1, double *d_RIGHT, double *d_ARC_LEFT,
-    const double *right, const double *left, const double *arc_right,
     const double *d_s, double *d_right, double *d_left, double *d_arc_right)
 {
-    rows_sum_adjoint(lo, ld, right + lo - 4, LEFT1, d_s, d_right + lo - 4, d_LEFT1);
-    rows_sum_adjoint(lo, ld, arc_right + lo - 4, RIGHT, d_right, d_arc_right + lo - 4, d_RIGHT);
-    rows_sum_adjoint(lo, ld, left + lo - 4, ARC_LEFT, d_left, d_left + lo - 4, d_ARC_LEFT);
+    rows_dot(lo, ld, LEFT1, d_s, d_right + lo - 4);
+    rows_dot(lo, ld, RIGHT, d_right, d_arc_right + lo - 4);
+    rows_dot(lo, ld, ARC_LEFT, d_left, d_left + lo - 4);
+}
+
+/* y[k][j] += a[k][q] x[q ld + j] over q = 0..3, for both k and lo <= j < ld: two rows share the loads of x. */
+static inline void rows_sum_twice(
+    ptrdiff_t lo, ptrdiff_t ld, double (*a)[4], const double *x, double *y0, double *y1)
+{
+    const double a0 = a[0][0], a1 = a[0][1], a2 = a[0][2], a3 = a[0][3];
+    const double b0 = a[1][0], b1 = a[1][1], b2 = a[1][2], b3 = a[1][3];
+    const double *x1 = x + ld, *x2 = x + 2 * ld, *x3 = x + 3 * ld;
+    ptrdiff_t j;
+    INDEPENDENT
+    for (j = lo; j < ld; j++) {
+        const double t = x[j], u = x1[j], v = x2[j], w = x3[j];
+        y0[j] += (a0 * t + a1 * u) + (a2 * v + a3 * w);
+        y1[j] += (b0 * t + b1 * u) + (b2 * v + b3 * w);
+    }
+}
+
+static inline void rows_sum_one(ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, double *y)
+{
+    ptrdiff_t j;
+    INDEPENDENT
+    for (j = lo; j < ld; j++)
+        y[j] += a * x[j];
+}
+
+/* Its adjoint with respect to the charts' rows r and r + 1, from the rows i < r, which have taken both in:
+ *     d_LEFT[r, j]     += sum_i RIGHT[i, r - 1] d_S[i, j]
+ *     d_RIGHT[r, j]    += sum_i ARC_RIGHT[i, r] d_RIGHT[i, j]
+ *     d_ARC_LEFT[r, j] += sum_i LEFT[i, r]      d_LEFT[i, j]     for j >= lo, a multiple of 4
+ * The arguments are whole charts. Rows from r on may be read, with weight zero.
+ */
+CLONES static void eisner_take_columns(
+    ptrdiff_t r, ptrdiff_t lo, ptrdiff_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+    const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
+{
+    double right[2][4], arc_right[2][4], left[2][4];
+    ptrdiff_t i, k, q;
+    for (i = 0; i < r; i += 4) {
+        for (k = 0; k < 2; k++)
+            for (q = 0; q < 4; q++) {
+                const ptrdiff_t at = (i + q) * ld + r + k;
+                right[k][q] = i + q < r ? RIGHT[at - 1] : 0.0;
+                arc_right[k][q] = i + q < r ? ARC_RIGHT[at] : 0.0;
+                left[k][q] = i + q < r ? LEFT[at] : 0.0;
+            }
+        rows_sum_twice(lo, ld, arc_right, d_RIGHT + i * ld, d_RIGHT + r * ld, d_RIGHT + (r + 1) * ld);
+        rows_sum_twice(lo, ld, left, d_LEFT + i * ld, d_ARC_LEFT + r * ld, d_ARC_LEFT + (r + 1) * ld);
+        rows_sum_twice(lo, ld, right, d_S + i * ld, d_LEFT + r * ld, d_LEFT + (r + 1) * ld);
+    }
+}
+
+/* The same for row r alone, from the row i = r - 1. */
+CLONES static void eisner_take_last_column(
+    ptrdiff_t r, ptrdiff_t lo, ptrdiff_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+    const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
+{
+    const ptrdiff_t i = (r - 1) * ld;
+    rows_sum_one(lo, ld, ARC_RIGHT[i + r], d_RIGHT + i, d_RIGHT + r * ld);
+    rows_sum_one(lo, ld, LEFT[i + r], d_LEFT + i, d_ARC_LEFT + r * ld);
+    rows_sum_one(lo, ld, RIGHT[i + r - 1], d_S + i, d_LEFT + r * ld);
 }
 
 /* x where all bits of `keep` are set, 0.0 where none is: a select that compilers vectorise. */

@@ -47,7 +47,7 @@ typedef struct {
     double sigma;      /* 1: multi-root, 0: single-root */
     int ok;            /* no pivot out of range so far */
     double *weights;   /* (n + 1) ld: exp(s - c), rows are heads */
-    double *gain;      /* n ld: mu / weight, rows are modifiers */
+    double *gain;      /* ld ld: mu / weight, n rows that are modifiers */
     double *root_gain; /* ld */
     double *column;    /* ld: S_h, the sums of the columns, with sigma times the root's weight */
     double *q;         /* 4 ld */
@@ -119,7 +119,7 @@ static inline size_t fast_ld(size_t n)
 }
 
 /* Doubles of workspace for n words, without the weights; the halves need 2 n rows and 2 a level. */
-static inline size_t fast_space(size_t n) { return (n + 1 + 1 + 1 + 4 + 2 * n + 2 * 32) * fast_ld(n) + 8; }
+static inline size_t fast_space(size_t n) { return (fast_ld(n) + 1 + 1 + 4 + 2 * n + 2 * 32) * fast_ld(n) + 8; }
 
 /* `space` holds (n + 1) fast_ld(n) + fast_space(n) doubles, aligned to 64 bytes. */
 static inline Fast fast_begin(int n, double sigma, double *space)
@@ -135,7 +135,7 @@ static inline Fast fast_begin(int n, double sigma, double *space)
     fast.column = space += ld;
     fast.q = space += ld;
     fast.gain = space += 4 * ld;
-    fast.space = space + (size_t)n * ld;
+    fast.space = space + ld * ld;
     return fast;
 }
 

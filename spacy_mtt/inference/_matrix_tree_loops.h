@@ -2,51 +2,20 @@
  *
  * _matrix_tree_fast.h includes this file several times, with LOOP(name) giving the functions their suffix
  * and TARGET their instruction set. The recursion is explained in _matrix_tree.pyx.
+ *
+ * Indices of inner loops are ptrdiff_t: Python builds extensions with -fwrapv, under which an int index such as
+ * 2 * ld + j may wrap, and compilers then gather and scatter what is contiguous, four times as slow.
  */
 
-/* out[j] = exp(s[j] - c[j]) for s <= c, to 2e-16 relative, exactly 0 below some e^-708. libm's exp does not
- * vectorise. */
-static TARGET void LOOP(exp_row)(const double *RESTRICT s, const double *RESTRICT c, double *RESTRICT out,
-                                 int n)
-{
-    IVDEP
-    for (int j = 0; j < n; j++) {
-        double x = s[j] - c[j], back = x - s[j];
-        double lo = (s[j] - (x - back)) - (c[j] + back); /* s - c = x + lo exactly */
-        double shifted = x * 1.4426950408889634 + 0x1.8p52; /* k = round(x / ln 2) in the low bits */
-        double k = shifted - 0x1.8p52;
-        double r = ((x - k * 0x1.62e42fefap-1) - k * 0x1.cf79abc9e3b3ap-40) + lo;
-        double p = 1.0 / 6227020800.0; /* Taylor: r^14 / 14! < 5e-18 for |r| <= ln 2 / 2 */
-        uint64_t bits, live = (uint64_t)(x > -708.0); /* no branch, so that it vectorises; 0 for NaN */
-        p = p * r + 1.0 / 479001600.0;
-        p = p * r + 1.0 / 39916800.0;
-        p = p * r + 1.0 / 3628800.0;
-        p = p * r + 1.0 / 362880.0;
-        p = p * r + 1.0 / 40320.0;
-        p = p * r + 1.0 / 5040.0;
-        p = p * r + 1.0 / 720.0;
-        p = p * r + 1.0 / 120.0;
-        p = p * r + 1.0 / 24.0;
-        p = p * r + 1.0 / 6.0;
-        p = p * r + 0.5;
-        p = p * r * r + r + 1.0;
-        memcpy(&bits, &shifted, sizeof bits);
-        bits = (bits + 1023) << 52; /* 2^k, -1022 <= k <= 0 where it counts */
-        memcpy(&k, &bits, sizeof k);
-        p *= k;
-        memcpy(&bits, &p, sizeof p);
-        bits &= 0 - live;
-        memcpy(out + j, &bits, sizeof bits);
-    }
-}
+#include "_matrix_tree_ends.h"
 
 /* to[j] = from[j] + sum_i a[i] q[i][j], g <= 4; `to` may be `from`. */
 static INLINE TARGET void LOOP(one_row)(const double *from, double *to, const double *q, const double *a,
-                                        int g, int cols, int ld)
+                                        int g, ptrdiff_t cols, ptrdiff_t ld)
 {
     const double a0 = a[0], a1 = g > 1 ? a[1] : 0, a2 = g > 2 ? a[2] : 0, a3 = g > 3 ? a[3] : 0;
     IVDEP
-    for (int j = 0; j < cols; j++) {
+    for (ptrdiff_t j = 0; j < cols; j++) {
         double x = from[j] + a0 * q[j];
         if (g > 1)
             x += a1 * q[ld + j];
@@ -60,13 +29,13 @@ static INLINE TARGET void LOOP(one_row)(const double *from, double *to, const do
 
 /* The same for two neighbouring rows, which share the loads of q; their coefficients are ld apart too. */
 static INLINE TARGET void LOOP(two_rows)(const double *from, double *to, const double *q, const double *a,
-                                         int g, int cols, int ld)
+                                         int g, ptrdiff_t cols, ptrdiff_t ld)
 {
     const double *b = a + ld;
     const double a0 = a[0], a1 = g > 1 ? a[1] : 0, a2 = g > 2 ? a[2] : 0, a3 = g > 3 ? a[3] : 0;
     const double b0 = b[0], b1 = g > 1 ? b[1] : 0, b2 = g > 2 ? b[2] : 0, b3 = g > 3 ? b[3] : 0;
     IVDEP
-    for (int j = 0; j < cols; j++) {
+    for (ptrdiff_t j = 0; j < cols; j++) {
         double p = q[j], x = from[j] + a0 * p, y = from[ld + j] + b0 * p;
         if (g > 1)
             p = q[ld + j], x += a1 * p, y += b1 * p;
@@ -80,7 +49,7 @@ static INLINE TARGET void LOOP(two_rows)(const double *from, double *to, const d
 
 /* And for four of them, rows of coefficients `a` being ld apart. */
 static INLINE TARGET void LOOP(four_rows)(const double *from, double *to, const double *q, const double *a,
-                                          int g, int cols, int ld)
+                                          int g, ptrdiff_t cols, ptrdiff_t ld)
 {
     const double *b = a + ld, *c = b + ld, *d = c + ld;
     const double a0 = a[0], a1 = g > 1 ? a[1] : 0, a2 = g > 2 ? a[2] : 0, a3 = g > 3 ? a[3] : 0;
@@ -88,7 +57,7 @@ static INLINE TARGET void LOOP(four_rows)(const double *from, double *to, const 
     const double c0 = c[0], c1 = g > 1 ? c[1] : 0, c2 = g > 2 ? c[2] : 0, c3 = g > 3 ? c[3] : 0;
     const double d0 = d[0], d1 = g > 1 ? d[1] : 0, d2 = g > 2 ? d[2] : 0, d3 = g > 3 ? d[3] : 0;
     IVDEP
-    for (int j = 0; j < cols; j++) {
+    for (ptrdiff_t j = 0; j < cols; j++) {
         double p = q[j], x = from[j] + a0 * p, y = from[ld + j] + b0 * p;
         double z = from[2 * ld + j] + c0 * p, w = from[3 * ld + j] + d0 * p;
         if (g > 1)
@@ -150,7 +119,7 @@ static INLINE TARGET void LOOP(block)(double (*t)[4], double *d, double (*b)[4],
 static INLINE TARGET void LOOP(eliminate_group)(Fast *fast, Node from, Node to, int p, int g, int x, int y,
                                                 int cols, double *d)
 {
-    const int ld = fast->ld, col = from.lo + p;
+    const ptrdiff_t ld = fast->ld, col = from.lo + p;
     const double *pivots = from.rows + (size_t)p * ld;
     double t[5][4], b[4][4], *q = fast->q;
     for (int c = 0; c < g; c++) {
@@ -164,7 +133,7 @@ static INLINE TARGET void LOOP(eliminate_group)(Fast *fast, Node from, Node to, 
     LOOP(block)(t, d, b, g);
     for (int c = 0; c < g; c++) { /* Q = B W of the pivots */
         IVDEP
-        for (int j = 0; j < cols; j++) {
+        for (ptrdiff_t j = 0; j < cols; j++) {
             double v = b[c][0] * pivots[j];
             if (g > 1)
                 v += b[c][1] * pivots[ld + j];
@@ -212,11 +181,13 @@ static TARGET void LOOP(eliminate)(Fast *fast, Node from, Node to, int p, int g,
 static INLINE TARGET void LOOP(leaf)(Fast *fast, const double *RESTRICT root, const double *RESTRICT row,
                                      double f, int m, wide *product)
 {
+    const ptrdiff_t ld = fast->ld;
     const double r = root[m] + f * row[m], inv_r = 1.0 / r;
-    double *RESTRICT gain = fast->gain + (size_t)m * fast->ld;
+    double *RESTRICT gain = fast->gain + m * ld;
     fast_note(fast, r, product);
     fast->root_gain[m] = inv_r;
-    for (int h = 0; h < fast->ld; h++)
+    IVDEP
+    for (ptrdiff_t h = 0; h < ld; h++)
         gain[h] = (root[h] + f * row[h]) * inv_r;
 }
 
@@ -265,72 +236,6 @@ static TARGET void LOOP(eliminate_all)(Fast *fast, Node node, wide *product)
         LOOP(eliminate)(fast, node, node, end - g, g, 0, end - g, (end - g + 7) / 8 * 8, product);
     }
     fast_note(fast, node.root[0], product);
-}
-
-/* c[j] = max(s[j], c[j]) for from <= j < to. */
-static TARGET void LOOP(raise_row)(const double *RESTRICT s, double *RESTRICT c, int from, int to)
-{
-    for (int j = from; j < to; j++)
-        c[j] = s[j] > c[j] ? s[j] : c[j];
-}
-
-/* W = exp(s - c) by rows, zeros on the diagonal and in the padding; fast->column: each column's sum, with
- * the root's entry times sigma. Returns the sum of all weights. s has ld_s doubles a row, s[0] is root ->
- * word 1. */
-static TARGET double LOOP(fill)(Fast *fast, const double *s, size_t ld_s, const double *c)
-{
-    const int n = fast->n, ld = fast->ld;
-    double *RESTRICT column = fast->column, total = 0.0;
-    for (int h = 0; h <= n; h++) {
-        double *RESTRICT row = fast->weights + (size_t)h * ld;
-        const double scale = h ? 1.0 : fast->sigma;
-        LOOP(exp_row)(s + h * ld_s, c, row, n);
-        for (int j = n; j < ld; j++)
-            row[j] = 0.0;
-        if (h)
-            row[h - 1] = 0.0;
-        for (int j = 0; j < ld; j++)
-            column[j] = (h ? column[j] : 0.0) + scale * row[j];
-    }
-    for (int j = 0; j < n; j++)
-        total += column[j] + (1.0 - fast->sigma) * fast->weights[j];
-    return total;
-}
-
-/* mu[h, m] = w[h, m] / S_h gain[m, h], by tiles since one side is transposed; whether every column then
- * sums to 1. mu has ld_mu doubles a row, mu[0] is root -> word 1. A weight below the normal doubles has a
- * marginal below e^-50: 0. */
-static TARGET int LOOP(write_marginals)(Fast *fast, double *mu, size_t ld_mu)
-{
-    enum { TILE = 8 };
-    const int n = fast->n, ld = fast->ld;
-    double *RESTRICT sums = fast->q, tile[TILE][TILE];
-    int ok = 1;
-    for (int m = 0; m < n; m++) {
-        double w = fast->weights[m], x = w < 0x1p-1022 ? 0.0 : w * fast->root_gain[m];
-        sums[m] = x;
-        mu[m] = x < 1.0 ? x : 1.0;
-    }
-    for (int m0 = 0; m0 < n; m0 += TILE)
-        for (int h0 = 0; h0 < n; h0 += TILE) {
-            const int h1 = h0 + TILE < n ? TILE : n - h0, m1 = m0 + TILE < n ? TILE : n - m0;
-            for (int m = 0; m < m1; m++)
-                for (int h = 0; h < TILE; h++)
-                    tile[h][m] = fast->gain[(size_t)(m0 + m) * ld + h0 + h];
-            for (int h = 0; h < h1; h++) {
-                const double *RESTRICT w = fast->weights + (size_t)(h0 + h + 1) * ld + m0;
-                const double inv_s = 1.0 / fast->column[h0 + h];
-                double *RESTRICT out = mu + (h0 + h + 1) * ld_mu + m0;
-                for (int m = 0; m < m1; m++) {
-                    double x = w[m] < 0x1p-1022 ? 0.0 : w[m] * inv_s * tile[h][m];
-                    sums[m0 + m] += x;
-                    out[m] = x < 1.0 ? x : 1.0;
-                }
-            }
-        }
-    for (int m = 0; m < n; m++)
-        ok &= fabs(sums[m] - 1.0) < 1e-10;
-    return ok;
 }
 
 static const Loops LOOP(loops) = {LOOP(raise_row), LOOP(fill), LOOP(eliminate_all), LOOP(halve),

@@ -91,8 +91,8 @@ cdef void begin(Sampler *s, Py_ssize_t n) noexcept:
 
 cdef int allocate(Sampler *s) except -1:
     cdef Py_ssize_t size = s.n + 1
-    s.plain_block = _eisner_chart.allocate(s.n, 5)
-    _eisner_chart.lay_out(&s.plain, s.plain_block, s.n, 5)
+    s.plain_block = _eisner_chart.allocate(s.n, _eisner_chart.INSIDE_CHARTS)
+    _eisner_chart.lay_out(&s.plain, s.plain_block, s.n, _eisner_chart.INSIDE_CHARTS)
     s.cumulative = <double **> calloc(KINDS * size * size, sizeof(double *))
     # Every span on the stack is the sibling of one above it, and at most 2n spans lie inside each other.
     s.stack = <Py_ssize_t *> malloc(3 * (2 * s.n + 2) * sizeof(Py_ssize_t))

@@ -66,10 +66,11 @@ class TreeDistribution:
 
         ``marginals[h, m]`` = p(h -> m); each column m >= 1 sums to 1. It is also the gradient of log Z. O(n^3).
         """
+        marginals = self._arc_marginals  # first: it gives log Z as well
         self._require_trees()
         if not self.labelled:
-            return self._result(self._arc_marginals)
-        return self._result(self._arc_marginals[..., None] * self._label_given_arc)
+            return self._result(marginals)
+        return self._result(marginals[..., None] * self._label_given_arc)
 
     @property
     def entropy(self) -> float | np.ndarray:
@@ -78,8 +79,8 @@ class TreeDistribution:
         Taken relative to each modifier's best score, so that large scores do not cancel
         (Zmigrod, Vieira and Cotterell 2021).
         """
+        possible = self._arc_marginals > 0  # first: it gives log Z as well
         self._require_trees()
-        possible = self._arc_marginals > 0
         below_best = np.where(possible, self._arc_scores, 0.0) - np.where(possible, self._best[:, None, :], 0.0)
         entropy = self._log_partition[1] - _sum_over_arcs(self._arc_marginals * below_best)
         if self.labelled:

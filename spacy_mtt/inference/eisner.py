@@ -5,9 +5,9 @@ sums instead of maxima and their outside pass see Paskin (2001), "Cubic-time par
 for grammatical bigram models". The root stands to the left of word 1, and its arcs count for crossing.
 
 Sums run in plain doubles first, over weights ``exp(scores[h, m] - max_k scores[k, m]) <= 1``, and stand if no
-underflow can have cost more than 1e-16 (the test is derived at ``accepts`` in ``_eisner.pyx``). Otherwise
-they run once more in numbers with an extended exponent (``_wide.h``). All terms are positive, so nothing
-cancels.
+underflow can have cost more than 1e-16 (the test is derived at ``accepts`` in ``_eisner.pyx``). Otherwise, with
+many words or no clear heads, all weights times a constant may bring every number into range (``in_range``). What
+is left runs in numbers with an extended exponent (``_wide.h``). All terms are positive, so nothing cancels.
 
 Every function takes scores (B, N+1, N+1) float64, C-contiguous, without NaN or +inf where they are read, and
 lengths (B,) intp, as validated by the caller; the conventions are those of `spacy_mtt.inference.trees`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -100,7 +102,8 @@ def test_plain_doubles_are_used_where_they_suffice_and_only_there(single_root):
     rng = np.random.default_rng(1)
     assert not rejected(random_scores(rng, 30, 10.0), single_root)
     assert not rejected(poison_unread(np.zeros((331, 331))), single_root)
-    assert rejected(poison_unread(np.zeros((341, 341))), single_root)  # might overflow
+    assert not rejected(poison_unread(np.zeros((341, 341))), single_root)  # rescaled
+    assert not rejected(random_scores(rng, 300), single_root)
     assert rejected(random_scores(rng, 20, 1000.0), single_root)
     cycle = two_word_cycle(2, 1000.0)
     cycle[2, 1] = 0.0
@@ -121,6 +124,33 @@ def test_paths_agree_where_plain_doubles_end(single_root):
             taken.add(rejected(lowered, single_root))
             assert_agree(inside_outside(lowered, single_root), inside_outside(lowered, single_root, True), by)
     assert taken == {False, True}
+
+
+@ROOTS
+@pytest.mark.parametrize("n", [250, 335, 336, 700])
+def test_the_number_of_projective_trees(n, single_root):
+    """Scores of zero: log Z is the log of a number with 1500 bits and more."""
+    trees = math.comb(3 * n - 2, n - 1) // n if single_root else math.comb(3 * n, n) // (2 * n + 1)
+    scores = poison_unread(np.zeros((n + 1, n + 1)))
+    assert not rejected(scores, single_root)
+    log_z, excess, mu = inside_outside(scores, single_root)
+    assert log_z == excess == pytest.approx(math.log(trees), rel=1e-13)
+    np.testing.assert_allclose(mu[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(mu[1:, 1:], mu[1:, 1:][::-1, ::-1], rtol=1e-11)  # the language reads both ways
+
+
+@ROOTS
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_words_without_a_head_that_stands_out(scale, single_root):
+    """Z far below the product of the best weights, with arcs that no tree can use and words only one arc can reach."""
+    scores = random_scores(np.random.default_rng(int(scale)), 240, scale)
+    scores[:, 40] = -np.inf
+    scores[39, 40] = 0.0
+    scores[100:104, 100:104] -= 30.0
+    assert not rejected(scores, single_root)
+    found, expected = inside_outside(scores, single_root), inside_outside(scores, single_root, wide_only=True)
+    assert found[0] == pytest.approx(expected[0], rel=1e-13) and found[1] == pytest.approx(expected[1], rel=1e-12)
+    np.testing.assert_allclose(found[2], expected[2], rtol=1e-10, atol=0)
 
 
 @ROOTS
