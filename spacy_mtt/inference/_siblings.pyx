@@ -14,7 +14,7 @@ from spacy_mtt.inference._siblings_chart cimport (
 )
 
 cdef extern from "_siblings_rows.h" nogil:
-    void eisner_take_sum_adjoint(
+    void siblings_take_chart_adjoint(
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
         double *d_LEFT1, double *d_RIGHT, double *d_ARC_LEFT,
         const double *right, const double *left, const double *arc_right,
@@ -150,7 +150,7 @@ cdef void outside_row(Chart *t, Py_ssize_t i, double scale, double[:, ::1] mu) n
     left[i] = 0.0  # as in inside_row(); no row reads it again
     while lo + 4 > i:
         if lo + 4 < ld:
-            eisner_take_sum_adjoint(
+            siblings_take_chart_adjoint(
                 lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
                 t.d_left + (lo + 1) * ld, t.d_right + lo * ld, t.d_arc_left + lo * ld,
                 right, left, arc_right, d_s, d_right, d_left, t.d_arc_right)

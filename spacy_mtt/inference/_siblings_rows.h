@@ -10,6 +10,59 @@
 
 #include "_eisner_rows.h"
 
+#if defined(__GNUC__)
+static inline double chart_row_adjoint(
+    ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, const double *dy, double *dx)
+{
+    const four fa = {a, a, a, a};
+    four part = {0.0, 0.0, 0.0, 0.0}, fx, fy, fdx;
+    ptrdiff_t j;
+    for (j = lo; j < ld; j += 4) {
+        memcpy(&fx, x + j, sizeof fx);
+        memcpy(&fy, dy + j, sizeof fy);
+        memcpy(&fdx, dx + j, sizeof fdx);
+        part += fy * fx;
+        fdx += fa * fy;
+        memcpy(dx + j, &fdx, sizeof fdx);
+    }
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+#else
+static inline double chart_row_adjoint(
+    ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, const double *dy, double *dx)
+{
+    double part[4] = {0.0, 0.0, 0.0, 0.0};
+    ptrdiff_t j, k;
+    for (j = lo; j < ld; j += 4)
+        for (k = 0; k < 4; k++) {
+            part[k] += dy[j + k] * x[j + k];
+            dx[j + k] += a * dy[j + k];
+        }
+    return (part[0] + part[1]) + (part[2] + part[3]);
+}
+#endif
+
+/* The adjoint of rows_sum: da[q] += sum_j dy[j] x[q ld + j] and dx[q ld + j] += a[q] dy[j]. */
+static inline void chart_rows_adjoint(
+    ptrdiff_t lo, ptrdiff_t ld, const double *a, const double *x, const double *dy, double *da, double *dx)
+{
+    int q;
+    for (q = 0; q < 4; q++)
+        da[q] += chart_row_adjoint(lo, ld, a[q], x + q * ld, dy, dx + q * ld);
+}
+
+/* The adjoint of eisner_take_sum (_eisner_rows.h); d_x is the derivative of Z with respect to x. */
+CLONES static void siblings_take_chart_adjoint(
+    ptrdiff_t lo, ptrdiff_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+    double *d_LEFT1, double *d_RIGHT, double *d_ARC_LEFT,
+    const double *right, const double *left, const double *arc_right,
+    const double *d_s, double *d_right, double *d_left, double *d_arc_right)
+{
+    chart_rows_adjoint(lo, ld, right + lo - 4, LEFT1, d_s, d_right + lo - 4, d_LEFT1);
+    chart_rows_adjoint(lo, ld, arc_right + lo - 4, RIGHT, d_right, d_arc_right + lo - 4, d_RIGHT);
+    chart_rows_adjoint(lo, ld, left + lo - 4, ARC_LEFT, d_left, d_left + lo - 4, d_ARC_LEFT);
+}
+
 /* y[j] = max(y[j], a[q] + w[q ld + j] + x[q ld + j]) over q = 0..3, for lo <= j < ld. */
 static inline void weighted_max(
     ptrdiff_t lo, ptrdiff_t ld, const double *a, const double *w, const double *x, double *y)

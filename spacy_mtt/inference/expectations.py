@@ -138,7 +138,12 @@ def max_marginal(p: Posterior) -> np.ndarray:
 
 def sum_over_arcs(terms: np.ndarray) -> np.ndarray:
     """(B, ...) from (B, N+1, N+1, ...), one after the other, so that zeros in the padding never change the rounding."""
-    return np.cumsum(np.cumsum(terms, axis=1)[:, -1], axis=1)[:, -1]
+    return sum_over_words(np.cumsum(terms, axis=1)[:, -1])
+
+
+def sum_over_words(terms: np.ndarray) -> np.ndarray:
+    """(B, ...) from (B, N, ...), in the same way."""
+    return np.cumsum(terms, axis=1)[:, -1] if terms.shape[1] else np.zeros((len(terms), *terms.shape[2:]))
 
 
 def _surprise(p: Posterior, q: Posterior, infinite: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

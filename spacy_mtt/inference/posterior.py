@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from . import eisner, matrix_tree
 from .checks import arc_mask
 from .feasibility import NoTreeError, explain_no_tree
+from .threads import check_n_threads, run_batch
 
 
 class Posterior:
@@ -16,17 +18,21 @@ class Posterior:
 
     scores: (B, N+1, N+1), or with labels (B, N+1, N+1, L), float64, C-contiguous, as `checks.as_batch` returns
         them. Labels are summed out: a tree with labels is a tree and, given each of its arcs, a label.
-    lengths: (B,) np.intp. projective, single_root: the tree space (see `trees`).
+    lengths: (B,) np.intp. projective, single_root: the tree space (see `trees`). n_threads: how many threads may
+        share the batch.
 
     Each result is computed when first asked for and kept. A sentence without a tree has log_z = excess = -inf
     and marginals of 0; `require_trees` raises for it.
     """
 
-    def __init__(self, scores: np.ndarray, lengths: np.ndarray, *, projective: bool, single_root: bool):
+    def __init__(
+        self, scores: np.ndarray, lengths: np.ndarray, *, projective: bool, single_root: bool, n_threads: int = 1
+    ):
         self.scores = scores
         self.lengths = lengths
         self.projective = projective
         self.single_root = single_root
+        self.n_threads = check_n_threads(n_threads)
         self._inference = eisner if projective else matrix_tree
 
     @property
@@ -79,14 +85,15 @@ class Posterior:
         """The probability of each arc, or of each labelled arc, in the shape of the scores."""
         return self.mu[..., None] * self.label_given_arc if self.labelled else self.mu
 
-    def require_trees(self) -> None:
+    def require_trees(self, *, batched: bool = True) -> None:
         """Raise NoTreeError, which says why, if a sentence has no tree of positive weight."""
         lacking = np.flatnonzero(np.isneginf(self.log_z))
         if len(lacking):
             sentence, nodes = lacking[0], self.lengths[lacking[0]] + 1
             scores = self.arc_scores[sentence, :nodes, :nodes]
             why = explain_no_tree(scores, projective=self.projective, single_root=self.single_root)
-            raise NoTreeError(f"sentence {sentence} of the batch has no tree with positive weight: {why}")
+            place = f"sentence {sentence} of the batch" if batched else "the sentence"
+            raise NoTreeError(f"{place} has no tree with positive weight: {why}")
 
     @cached_property
     def _labels(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,10 +108,15 @@ class Posterior:
 
     @cached_property
     def _solved(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._inference.marginals(self.arc_scores, self.lengths, single_root=self.single_root)
+        return self._run(self._inference.marginals)
 
     @cached_property
     def _log_partition(self) -> tuple[np.ndarray, np.ndarray]:
         if "_solved" in self.__dict__:
             return self._solved[:2]
-        return self._inference.log_partition(self.arc_scores, self.lengths, single_root=self.single_root)
+        return self._run(self._inference.log_partition)
+
+    def _run(self, function: Callable):
+        return run_batch(
+            function, self.arc_scores, self.lengths, single_root=self.single_root, n_threads=self.n_threads
+        )

@@ -13,8 +13,8 @@ Non-projective, by one of two ways:
 
 Projective: top-down through Eisner's inside chart, `_sample_projective.pyx`.
 
-Each decision takes one uniform number of 53 bits, so that a tree's probability is off by no more than some n * 2**-53,
-plus the error of the marginals; arcs of tiny probability included, no score is floored.
+Each decision (a step, a head, a split) takes one uniform number of 53 bits. So the distribution is off, in total
+variation, by some 2**-53 times the number of decisions plus the error of the marginals. No score is floored.
 """
 
 from __future__ import annotations
