@@ -2,15 +2,18 @@
 
     python -m benchmarks.inference [--quick] [--out docs/benchmarks]
 
-writes inference.md (ratios), inference.svg (time per sentence of all) and growth.svg (ours up to n = 2000) into the folder.
+writes inference.md (ratios), inference.svg (time per sentence of all) and growth.svg (ours up to n = 2000) into the
+folder.
 """
 
 from __future__ import annotations
 
 import os
 
-for _library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ[f"{_library}_NUM_THREADS"] = "1"  # before numpy is imported
+# One thread. Libraries read these when they are imported, so they come first.
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["MKL_NUM_THREADS"] = "1"
 
 import argparse
 import platform
@@ -92,7 +95,7 @@ def main() -> None:
         machine=f"{describe_processor()}, one thread. {describe_versions()}.",
         missing=sorted(missing),
         deviation=arguments.deviation,
-        rounds=plan.rounds,
+        plan=plan,
     )
     (arguments.out / "inference.md").write_text(page, encoding="utf8")
     print(page)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def _axes(columns: int):
+def new_figure(columns: int):
+    """(figure, its panels in one row)."""
     import matplotlib
 
     matplotlib.use("svg")
     matplotlib.rcParams["svg.hashsalt"] = "spacy_mtt"  # the same picture gives the same file
+    matplotlib.rcParams["svg.fonttype"] = "none"
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots(1, columns, figsize=(4.2 * columns, 4.2), squeeze=False, layout="constrained")
@@ -19,7 +21,7 @@ def _axes(columns: int):
 def plot_times(results: dict, path) -> None:
     """Microseconds per sentence of every contender, one panel a task, single-root where a peer can."""
     tasks = list(dict.fromkeys(task for task, _ in results))
-    figure, panels = _axes(len(tasks))
+    figure, panels = new_figure(len(tasks))
     for task, panel in zip(tasks, panels, strict=True):
         multi, single = results[task, False], results[task, True]
         names = dict.fromkeys(name for cells in (*single.values(), *multi.values()) for name in cells)
@@ -43,7 +45,7 @@ def plot_times(results: dict, path) -> None:
 
 def plot_growth(curves: dict, path) -> None:
     """Milliseconds per sentence against its length, with the slope of the bound drawn through the last point."""
-    figure, (panel,) = _axes(1)
+    figure, (panel,) = new_figure(1)
     for name, (lengths, seconds, power) in curves.items():
         (line,) = panel.plot(lengths, 1e3 * seconds, marker="o", markersize=3, label=name)
         bound = 1e3 * seconds[-1] * (lengths / lengths[-1]) ** power

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.timing import Plan
+
 OURS = "spacy_mtt"
 
 
-def speed_page(results: dict, *, machine: str, missing: list[str], deviation: float, rounds: int) -> str:
+def speed_page(results: dict, *, machine: str, missing: list[str], deviation: float, plan: Plan) -> str:
     """Ratios to our time, each the median over the rounds; above 1: we are faster."""
     lines = [
         "# Speed of the inference",
         "",
         "Written by `python -m benchmarks.inference`. " + machine,
         "",
-        f"Scores are dense and normal with standard deviation {deviation:g}. Batches of at most 32 sentences of one length, "
-        "all sentences distinct. Each number is a peer's time divided by ours, the median over "
-        f"{rounds} rounds in which all took turns: **above 1 we are faster**. Peers get their own layout ready-made; "
-        "ours is `TreeDistribution`, with its checks of the input. The non-projective sums of peers are in float64, the "
+        f"Scores are dense and normal with standard deviation {deviation:g}. Batches of at most 32 sentences of one "
+        "length, all sentences distinct. Each number is a peer's time divided by ours, the median over "
+        f"{plan.rounds} rounds in which all took turns: **above 1 we are faster**. Peers get their own layout "
+        "ready-made; ours is `TreeDistribution`, with its checks of the input. Non-projective sums of peers are in "
+        "float64, their "
         "projective ones in float32, which is faster for them; ours are always in float64. `-` means more than "
-        "20 seconds a sentence, or that the peer cannot do it.",
+        f"{plan.longest:g} seconds a sentence, or that the peer cannot do it.",
         "",
     ]
     if missing:

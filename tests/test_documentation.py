@@ -10,6 +10,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+# A block that needs more than the package stands after the line "<!-- needs: torch -->".
+BLOCK_AND_NEEDS = re.compile(r"(?:^<!-- needs: (\w+) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def test_the_demo_prints_what_the_readme_shows():
@@ -24,15 +26,17 @@ def test_the_demo_prints_what_the_readme_shows():
 
 
 PYTHON_BLOCKS = [
-    pytest.param(code, id=f"{page.name}:{number}")
+    pytest.param(code, needs, id=f"{page.name}:{number}")
     for page in PAGES
-    for number, (kind, code) in enumerate(BLOCK.findall(page.read_text(encoding="utf8")))
+    for number, (needs, kind, code) in enumerate(BLOCK_AND_NEEDS.findall(page.read_text(encoding="utf8")))
     if kind == "python"
 ]
 
 
-@pytest.mark.parametrize("code", PYTHON_BLOCKS)
-def test_python_blocks_run(code):
+@pytest.mark.parametrize("code, needs", PYTHON_BLOCKS)
+def test_python_blocks_run(code, needs):
+    if needs:
+        pytest.importorskip(needs)
     exec(compile(code, "documentation", "exec"), {})
 
 

@@ -27,7 +27,8 @@ TASKS = (NONPROJECTIVE_SUMS, NONPROJECTIVE_TREE, PROJECTIVE_SUMS, PROJECTIVE_TRE
 class Contender:
     """One way to solve one task for a batch of sentences of one length.
 
-    prepare(scores, single_root): bring scores (B, n+1, n+1), in our conventions, into the library's own form. Not timed.
+    prepare(scores, single_root): bring scores (B, n+1, n+1), in our conventions, into the library's own form; not
+        timed.
     solve(prepared): all of the work that is timed.
     read(solution): ours again: heads (B, n), or log Z (B,) and marginals (B, n+1, n+1); None for a floor, which solves
         no task.
@@ -38,5 +39,5 @@ class Contender:
     prepare: Callable[[np.ndarray, bool], Any]
     solve: Callable[[Any], Any]
     read: Callable[[Any], Any] | None
-    kind: str = "peer"  # or "ours", or "floor": linear algebra alone
+    kind: str = "peer"  # or "ours", or "floor": plain linear algebra
     roots: tuple[bool, ...] = (True, False)  # the values of single_root that it can do

@@ -1,7 +1,7 @@
 """What linear algebra alone costs: the determinant and the inverse of ready-made tree Laplacians.
 
-Koo et al. (2007) get log Z and all marginals from these. Neither is exact: see `benchmarks.robustness`. The numpy contender
-is the whole method as one would write it in numpy; the floors leave out exponentials, the Laplacian and the marginals.
+Koo et al. (2007) get log Z and all marginals from these. Neither is exact: see `benchmarks.robustness`. "numpy inv +
+slogdet" is the whole method as one would write it in numpy; the others leave out exponentials, Laplacian and marginals.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sums_by_inverse(prepared):
     log_z = np.linalg.slogdet(matrix)[1] + best.sum(axis=1)
     inverse = np.linalg.inv(matrix)
     diagonal = np.einsum("bii->bi", inverse)
-    marginals = np.zeros(scores.shape)
+    marginals = np.zeros_like(scores)
     by_row, by_column = diagonal[:, None, :].copy(), inverse.transpose(0, 2, 1).copy()
     if single_root:
         by_row[:, :, 0] = 0.0
@@ -85,11 +85,15 @@ CONTENDERS = [
         lambda scores, single_root: (scores, single_root),
         sums_by_inverse,
         lambda solution: solution,
+        "floor",
     ),
     Contender(
-        "floor: numpy inv + slogdet of ready Laplacians", NONPROJECTIVE_SUMS, _prepare_matrices, _numpy_floor, None, "floor"
+        "floor: numpy inv + slogdet of ready Laplacians",
+        NONPROJECTIVE_SUMS,
+        _prepare_matrices,
+        _numpy_floor,
+        None,
+        "floor",
     ),
-    Contender(
-        "floor: dgetrf + dgetri in a loop", NONPROJECTIVE_SUMS, _prepare_lapack, _lapack_floor, None, "floor"
-    ),
+    Contender("floor: dgetrf + dgetri in a loop", NONPROJECTIVE_SUMS, _prepare_lapack, _lapack_floor, None, "floor"),
 ]

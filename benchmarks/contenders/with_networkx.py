@@ -12,9 +12,7 @@ def _graph(scores):
     graph = networkx.DiGraph()
     n = len(scores) - 1
     graph.add_nodes_from(range(n + 1))
-    graph.add_weighted_edges_from(
-        (h, m, float(scores[h, m])) for h in range(n + 1) for m in range(1, n + 1) if h != m
-    )
+    graph.add_weighted_edges_from((h, m, float(scores[h, m])) for h in range(n + 1) for m in range(1, n + 1) if h != m)
     return graph
 
 

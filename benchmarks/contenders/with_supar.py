@@ -11,6 +11,7 @@ import sys
 import types
 import warnings
 
+import numpy as np
 import torch
 
 from benchmarks.contenders.contender import (
@@ -39,9 +40,14 @@ DependencyCRF, MatrixTree = _import_structures()
 warnings.filterwarnings("ignore", message="Using a non-tuple sequence")
 
 
-def _prepare(dtype):
+def _prepare(dtype=None):
+    """In `dtype`, or in that of the scores."""
+
     def prepare(scores, single_root):
-        return torch.tensor(scores.transpose(0, 2, 1).copy(), dtype=dtype), not single_root
+        by_modifier = scores.transpose(0, 2, 1).copy()
+        nodes = np.arange(by_modifier.shape[1])
+        by_modifier[:, nodes, nodes] = -np.inf  # MatrixTree adds up the diagonal, too
+        return torch.tensor(by_modifier, dtype=dtype), not single_root
 
     return prepare
 
@@ -74,8 +80,8 @@ def _read_tree(solution):
 
 
 CONTENDERS = [
-    Contender("supar", NONPROJECTIVE_SUMS, _prepare(torch.float64), _sums(MatrixTree), _read_sums),
-    Contender("supar", NONPROJECTIVE_TREE, _prepare(torch.float64), _tree(MatrixTree), _read_tree),
+    Contender("supar", NONPROJECTIVE_SUMS, _prepare(), _sums(MatrixTree), _read_sums),
+    Contender("supar", NONPROJECTIVE_TREE, _prepare(), _tree(MatrixTree), _read_tree),
     Contender("supar", PROJECTIVE_SUMS, _prepare(torch.float32), _sums(DependencyCRF), _read_sums),
     Contender("supar", PROJECTIVE_TREE, _prepare(torch.float32), _tree(DependencyCRF), _read_tree),
 ]

@@ -9,7 +9,9 @@ from torch_struct import DependencyCRF, NonProjectiveDependencyCRF
 from benchmarks.contenders.contender import NONPROJECTIVE_SUMS, PROJECTIVE_SUMS, PROJECTIVE_TREE, Contender
 
 
-def _prepare(dtype, differentiable):
+def _prepare(dtype=None, differentiable=False):
+    """In `dtype`, or in that of the scores."""
+
     def prepare(scores, single_root):
         potentials = scores[:, 1:, 1:].copy()
         words = np.arange(potentials.shape[1])
@@ -53,14 +55,14 @@ def _read_sums(solution):
 
 
 CONTENDERS = [
+    Contender("torch-struct", NONPROJECTIVE_SUMS, _prepare(), _nonprojective_sums, _read_sums),
     Contender(
-        "torch-struct", NONPROJECTIVE_SUMS, _prepare(torch.float64, False), _nonprojective_sums, _read_sums
+        "torch-struct", PROJECTIVE_SUMS, _prepare(torch.float32, differentiable=True), _projective_sums, _read_sums
     ),
-    Contender("torch-struct", PROJECTIVE_SUMS, _prepare(torch.float32, True), _projective_sums, _read_sums),
     Contender(
         "torch-struct",
         PROJECTIVE_TREE,
-        _prepare(torch.float32, True),
+        _prepare(torch.float32, differentiable=True),
         lambda prepared: _projective(prepared).argmax,
         lambda solution: _arcs(solution).argmax(axis=1)[:, 1:],
     ),

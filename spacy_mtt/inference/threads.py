@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
 import numpy as np
 
@@ -56,7 +56,7 @@ def split_batch(lengths: np.ndarray, n_chunks: int) -> list[slice]:
     before_work = np.where(after > 0, work[after - 1], 0.0)
     cuts = np.where(shares - before_work <= work[after] - shares, after, after + 1)
     edges = np.unique(np.concatenate([[0], cuts, [len(lengths)]])).tolist()
-    return [slice(start, stop) for start, stop in pairwise(edges)]
+    return [slice(start, stop) for start, stop in itertools.pairwise(edges)]
 
 
 def check_n_threads(n_threads: int) -> int:

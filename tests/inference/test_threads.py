@@ -102,7 +102,7 @@ def test_errors_name_the_place_in_the_batch():
 @pytest.mark.parametrize("n_threads", [0, -1, 1.5, "2", None, True])
 def test_bad_numbers_of_threads(n_threads):
     scores, lengths = padded_batch([2, 2], 2)
-    with pytest.raises(ValueError, match="n_threads is .* must be an integer of 1 or more"):
+    with pytest.raises(ValueError, match=r"n_threads is .* must be an integer of 1 or more"):
         run_batch(arborescence.argmax, scores, lengths, single_root=True, n_threads=n_threads)
 
 
