@@ -169,7 +169,7 @@ words, spaCy's parser as its own default for efficiency says (`configs/spacy-par
 to 1000 words. The model with the best score on the dev part is scored on the test part, in percent, by the rules of
 CoNLL-X, of Universal Dependencies (CoNLL 2018) and of spaCy. A dash: the rules reject the treebank, or there is nothing
 to score. Words per second: parsing on one thread, both parsers in turn in one process, median of {rounds} rounds.
-Ratio: to spaCy's parser. Training: seconds of the whole command.
+Ratio: to spaCy's parser. Training: seconds of the whole command, on a machine shared with other work, so a rough guide.
 
 {table}
 """
