@@ -16,10 +16,10 @@ cdef extern from "_eisner_rows.h" nogil:
     void eisner_take_dot(
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
         const double *d_s, double *d_right, double *d_left, double *d_arc_right)
+    void eisner_take_dot_twice(
+        Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+        const double *d_s, double *d_right, double *d_left, double *d_arc_right)
     void eisner_take_columns(
-        Py_ssize_t r, Py_ssize_t lo, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
-        const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
-    void eisner_take_last_column(
         Py_ssize_t r, Py_ssize_t lo, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
         const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
     void eisner_weights(Py_ssize_t n, const double *s, const double *c, double *w)
@@ -215,7 +215,7 @@ cdef double partition(const Chart *t, bint single_root) noexcept nogil:
 
 cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexcept nogil:
     """The adjoint of partition() and inside(): mu[h, m] = ARC[h, m] dZ/dARC[h, m] / Z."""
-    cdef Py_ssize_t n = t.n, ld = t.ld, first, i, r
+    cdef Py_ssize_t n = t.n, ld = t.ld, i, r
     cdef double scale = 1.0 / z
     cdef double *left = t.left + ld
     memset(t.d_right, 0, 4 * ld * ld * sizeof(double))
@@ -226,50 +226,62 @@ cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexc
             t.d_right[r * ld + n] = t.weight[r] * left[r]
     else:
         t.d_right[n] = 1.0
-    first = 1 if single_root else 0
-    for i in range(first, n):  # row n has no span of two words
-        if (i - first) % 2 == 0:
-            eisner_take_columns(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left,
-                                t.d_arc_left)
-        else:
-            eisner_take_last_column(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left,
-                                    t.d_arc_left)
-        outside_row(t, i, scale, mu)
+    if single_root:
+        outside_rows(t, 1, 1, scale, mu)
+    for i in range(2 if single_root else 0, n, 2):  # row n has no span of two words
+        outside_rows(t, i, 2, scale, mu)
 
 
-cdef void outside_row(Chart *t, Py_ssize_t i, double scale, double[:, ::1] mu) noexcept nogil:
-    """The lines of inside_row(), transposed and in reverse.
+cdef void outside_rows(Chart *t, Py_ssize_t i, int rows, double scale, double[:, ::1] mu) noexcept nogil:
+    """The rows i and, if `rows` is 2, i + 1 as well, for even i: they share the passes over the charts.
 
-    The row has its adjoints from the rows before it. They go, from right to left, into those of its own
-    entries.
+    The rows collect their adjoints from those before them. These go, from right to left, into the adjoints of the
+    rows' own entries; of each column, row i + 1 gets its share from row i as soon as that is final.
     """
-    cdef Py_ssize_t n = t.n, ld = t.ld, lo = n // 4 * 4, p, r
-    cdef double s_r, right_r, left_r, d_arc  # all of them adjoints
-    cdef double *left = t.left + i * ld
-    cdef double *arc_right = t.arc_right + i * ld
-    cdef double *arc_left = t.arc_left + i * ld
-    cdef double *d_right = t.d_right + i * ld
-    cdef double *d_left = t.d_left + i * ld
-    cdef double *d_arc_left = t.d_arc_left + i * ld
-    cdef double *d_s = t.d_s + i * ld
-    cdef double *d_arc_right = t.d_arc_right
-    memset(d_arc_right, 0, ld * sizeof(double))
-    left[i] = 0.0  # no row reads it again; the term LEFT[i, i] ARC_LEFT[i, r] has a line of its own below
+    cdef Py_ssize_t n = t.n, ld = t.ld, here = i * ld, lo = n // 4 * 4, r
+    memset(t.d_arc_right, 0, 2 * ld * sizeof(double))
+    if i > 1:
+        eisner_take_columns(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left, t.d_arc_left)
     while lo + 4 > i:
-        if lo + 4 < ld:
-            eisner_take_dot(lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
-                            d_s, d_right, d_left, d_arc_right)
-        for r in range(min(lo + 3, n), max(lo, i + 1) - 1, -1):
-            right_r, left_r = d_right[r], d_left[r]
-            d_arc = d_arc_left[r] + left_r
-            mu[r, i] = arc_left[r] * d_arc * scale
-            s_r = t.weight[r * ld + i] * d_arc
-            d_arc = d_arc_right[r] + right_r
-            mu[i, r] = arc_right[r] * d_arc * scale
-            s_r += t.weight[i * ld + r] * d_arc
-            d_s[r] = s_r
-            for p in range(max(lo, i), r):
-                d_right[p] += s_r * t.left[(p + 1) * ld + r]
-                d_arc_right[p] += right_r * t.right[p * ld + r]
-                d_left[p] += left_r * t.arc_left[p * ld + r]
+        if lo + 4 < ld and rows == 2:
+            eisner_take_dot_twice(
+                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                t.d_s + here, t.d_right + here, t.d_left + here, t.d_arc_right)
+        elif lo + 4 < ld:
+            eisner_take_dot(
+                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                t.d_s + here, t.d_right + here, t.d_left + here, t.d_arc_right)
+        outside_block(t, i, lo, t.d_arc_right, scale, mu)
+        if rows == 2:
+            for r in range(max(lo, i + 2), min(lo + 4, n + 1)):
+                t.d_left[here + ld + r] += t.right[here + i] * t.d_s[here + r]
+                t.d_right[here + ld + r] += t.arc_right[here + i + 1] * t.d_right[here + r]
+                t.d_arc_left[here + ld + r] += t.left[here + i + 1] * t.d_left[here + r]
+            outside_block(t, i + 1, lo, t.d_arc_right + ld, scale, mu)
         lo -= 4
+
+
+cdef inline void outside_block(
+    Chart *t, Py_ssize_t i, Py_ssize_t lo, double *d_arc_right, double scale, double[:, ::1] mu
+) noexcept nogil:
+    """The lines of inside_row(), transposed and in reverse, for the columns lo .. lo + 3 of row i."""
+    cdef Py_ssize_t ld = t.ld, here = i * ld, p, r
+    cdef double s_r, right_r, left_r, d_arc  # all of them adjoints
+    cdef double *arc_right = t.arc_right + here
+    cdef double *arc_left = t.arc_left + here
+    cdef double *d_right = t.d_right + here
+    cdef double *d_left = t.d_left + here
+    cdef double *d_arc_left = t.d_arc_left + here
+    for r in range(min(lo + 3, t.n), max(lo, i + 1) - 1, -1):
+        right_r, left_r = d_right[r], d_left[r]
+        d_arc = d_arc_left[r] + left_r  # left_r: from the term LEFT[i, i] ARC_LEFT[i, r]
+        mu[r, i] = arc_left[r] * d_arc * scale
+        s_r = t.weight[r * ld + i] * d_arc
+        d_arc = d_arc_right[r] + right_r
+        mu[i, r] = arc_right[r] * d_arc * scale
+        s_r += t.weight[here + r] * d_arc
+        t.d_s[here + r] = s_r
+        for p in range(max(lo, i), r):
+            d_right[p] += s_r * t.left[(p + 1) * ld + r]
+            d_arc_right[p] += right_r * t.right[p * ld + r]
+            d_left[p] += left_r * t.arc_left[p * ld + r]

@@ -53,7 +53,7 @@ cdef struct Chart:
     double *d_s
     double *best         # one row each: best[m] = max_h scores[h, m]
     double *s
-    double *d_arc_right
+    double *d_arc_right  # two rows
 
 
 cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
@@ -61,9 +61,9 @@ cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
-    """Room for `charts` charts and three single rows of a sentence of n words."""
+    """Room for `charts` charts and four single rows of a sentence of n words."""
     cdef Py_ssize_t ld = padded(n)
-    cdef double *block = <double *> calloc(charts * ld * ld + 3 * ld, sizeof(double))
+    cdef double *block = <double *> calloc(charts * ld * ld + 4 * ld, sizeof(double))
     if block == NULL:
         raise MemoryError(f"no memory for {charts} charts of {ld} x {ld} numbers")
     return block
@@ -74,7 +74,7 @@ cdef inline void lay_out(Chart *t, double *block, Py_ssize_t n, int charts) noex
     cdef Py_ssize_t ld = padded(n), area = ld * ld
     t.n, t.ld = n, ld
     t.best, t.s, t.d_arc_right = block, block + ld, block + 2 * ld
-    block += 3 * ld
+    block += 4 * ld
     t.weight, t.right, t.left = block, block + area, block + 2 * area
     t.arc_right, t.arc_left = block + 3 * area, block + 4 * area
     t.d_right = t.d_left = t.d_arc_left = t.d_s = NULL

@@ -43,48 +43,52 @@ static inline void rows_sum(ptrdiff_t lo, ptrdiff_t ld, const double *a, const d
         y[j] += (a0 * x[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
 }
 
-/* da[q] += sum_j dy[j] x[q ld + j] over lo <= j < ld for q = 0..3. lo is a multiple of 4, too. The four sums run
- * side by side: one by one, each addition would wait for the one before. */
+/* da[k ld + q] += sum_j dy[k ld + j] x[q ld + j] over lo <= j < ld for q = 0..3 and the `rows` (1 or 2) rows k, which
+ * share the loads of x. lo is a multiple of 4, too. The sums run side by side: one by one, each addition would wait
+ * for the one before. */
 #if defined(__GNUC__)
 typedef double four __attribute__((vector_size(32)));
 
 #define LOAD_FOUR(out, from) memcpy(&(out), from, sizeof(out))
 #define ADD_UP(v) (((v)[0] + (v)[1]) + ((v)[2] + (v)[3]))
 
-static inline void rows_dot(ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
+static inline void rows_dot(ptrdiff_t rows, ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
 {
     const double *x1 = x + ld, *x2 = x + 2 * ld, *x3 = x + 3 * ld;
     const four zero = {0.0, 0.0, 0.0, 0.0};
-    four t = zero, u = zero, v = zero, w = zero, y, a, b, c, d;
+    four t0 = zero, u0 = zero, v0 = zero, w0 = zero, t1 = zero, u1 = zero, v1 = zero, w1 = zero, y, z, a, b, c, d;
     ptrdiff_t j;
     for (j = lo; j < ld; j += 4) {
-        LOAD_FOUR(y, dy + j);
         LOAD_FOUR(a, x + j);
         LOAD_FOUR(b, x1 + j);
         LOAD_FOUR(c, x2 + j);
         LOAD_FOUR(d, x3 + j);
-        t += y * a;
-        u += y * b;
-        v += y * c;
-        w += y * d;
+        LOAD_FOUR(y, dy + j);
+        t0 += y * a, u0 += y * b, v0 += y * c, w0 += y * d;
+        if (rows == 2) {
+            LOAD_FOUR(z, dy + ld + j);
+            t1 += z * a, u1 += z * b, v1 += z * c, w1 += z * d;
+        }
     }
-    da[0] += ADD_UP(t);
-    da[1] += ADD_UP(u);
-    da[2] += ADD_UP(v);
-    da[3] += ADD_UP(w);
+    da[0] += ADD_UP(t0), da[1] += ADD_UP(u0), da[2] += ADD_UP(v0), da[3] += ADD_UP(w0);
+    if (rows == 2) {
+        da += ld;
+        da[0] += ADD_UP(t1), da[1] += ADD_UP(u1), da[2] += ADD_UP(v1), da[3] += ADD_UP(w1);
+    }
 }
 #else
-static inline void rows_dot(ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
+static inline void rows_dot(ptrdiff_t rows, ptrdiff_t lo, ptrdiff_t ld, const double *x, const double *dy, double *da)
 {
-    double part[4][4] = {{0.0}};
-    ptrdiff_t j, k;
-    int q;
-    for (j = lo; j < ld; j += 4)
+    ptrdiff_t j, k, q, r;
+    for (r = 0; r < rows; r++, dy += ld, da += ld) {
+        double part[4][4] = {{0.0}};
+        for (j = lo; j < ld; j += 4)
+            for (q = 0; q < 4; q++)
+                for (k = 0; k < 4; k++)
+                    part[q][k] += dy[j + k] * x[q * ld + j + k];
         for (q = 0; q < 4; q++)
-            for (k = 0; k < 4; k++)
-                part[q][k] += dy[j + k] * x[q * ld + j + k];
-    for (q = 0; q < 4; q++)
-        da[q] += (part[q][0] + part[q][1]) + (part[q][2] + part[q][3]);
+            da[q] += (part[q][0] + part[q][1]) + (part[q][2] + part[q][3]);
+    }
 }
 #endif
 
@@ -118,9 +122,19 @@ CLONES static void eisner_take_dot(
     ptrdiff_t lo, ptrdiff_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
     const double *d_s, double *d_right, double *d_left, double *d_arc_right)
 {
-    rows_dot(lo, ld, LEFT1, d_s, d_right + lo - 4);
-    rows_dot(lo, ld, RIGHT, d_right, d_arc_right + lo - 4);
-    rows_dot(lo, ld, ARC_LEFT, d_left, d_left + lo - 4);
+    rows_dot(1, lo, ld, LEFT1, d_s, d_right + lo - 4);
+    rows_dot(1, lo, ld, RIGHT, d_right, d_arc_right + lo - 4);
+    rows_dot(1, lo, ld, ARC_LEFT, d_left, d_left + lo - 4);
+}
+
+/* The same for a row and the one below it, ld doubles further on. */
+CLONES static void eisner_take_dot_twice(
+    ptrdiff_t lo, ptrdiff_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+    const double *d_s, double *d_right, double *d_left, double *d_arc_right)
+{
+    rows_dot(2, lo, ld, LEFT1, d_s, d_right + lo - 4);
+    rows_dot(2, lo, ld, RIGHT, d_right, d_arc_right + lo - 4);
+    rows_dot(2, lo, ld, ARC_LEFT, d_left, d_left + lo - 4);
 }
 
 /* y[k][j] += a[k][q] x[q ld + j] over q = 0..3, for both k and lo <= j < ld: two rows share the loads of x. */
@@ -137,14 +151,6 @@ static inline void rows_sum_twice(
         y0[j] += (a0 * t + a1 * u) + (a2 * v + a3 * w);
         y1[j] += (b0 * t + b1 * u) + (b2 * v + b3 * w);
     }
-}
-
-static inline void rows_sum_one(ptrdiff_t lo, ptrdiff_t ld, double a, const double *x, double *y)
-{
-    ptrdiff_t j;
-    INDEPENDENT
-    for (j = lo; j < ld; j++)
-        y[j] += a * x[j];
 }
 
 /* Its adjoint with respect to the charts' rows r and r + 1, from the rows i < r, which have taken both in:
@@ -171,17 +177,6 @@ CLONES static void eisner_take_columns(
         rows_sum_twice(lo, ld, left, d_LEFT + i * ld, d_ARC_LEFT + r * ld, d_ARC_LEFT + (r + 1) * ld);
         rows_sum_twice(lo, ld, right, d_S + i * ld, d_LEFT + r * ld, d_LEFT + (r + 1) * ld);
     }
-}
-
-/* The same for row r alone, from the row i = r - 1. */
-CLONES static void eisner_take_last_column(
-    ptrdiff_t r, ptrdiff_t lo, ptrdiff_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
-    const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
-{
-    const ptrdiff_t i = (r - 1) * ld;
-    rows_sum_one(lo, ld, ARC_RIGHT[i + r], d_RIGHT + i, d_RIGHT + r * ld);
-    rows_sum_one(lo, ld, LEFT[i + r], d_LEFT + i, d_ARC_LEFT + r * ld);
-    rows_sum_one(lo, ld, RIGHT[i + r - 1], d_S + i, d_LEFT + r * ld);
 }
 
 /* x where all bits of `keep` are set, 0.0 where none is: a select that compilers vectorise. */
