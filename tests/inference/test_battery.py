@@ -7,10 +7,13 @@ from itertools import islice, product
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
 from spacy_mtt import NoTreeError, TreeDistribution
-from tests.oracle import SPACES, all_trees
+from tests.oracle import SPACES, all_trees, enumerate_distribution, tree_scores
 from tests.strategies import random_scores
 
 N, N_LABELS = 4, 2
@@ -282,3 +285,55 @@ def test_bad_questions_are_named():
             ask()
     with pytest.raises(TypeError, match="not with float"):
         tree.kl(0.5)
+
+
+@st.composite
+def odd_batches(draw):
+    """(the array to hand over, lengths, its sentences as plain arrays): any scale, masks, ties, padding, strides."""
+    lengths = draw(st.lists(st.integers(0, 5), min_size=1, max_size=3))
+    size = max(lengths) + 1 + draw(st.integers(0, 2))
+    scale = draw(st.sampled_from([1.0, 30.0, 1e3, 1e6]))
+    elements = st.floats(-scale, scale, width=64)
+    if draw(st.booleans()):
+        elements = st.integers(-1, 1).map(lambda tie: tie * scale)
+    if draw(st.booleans()):
+        elements = st.one_of(elements, st.just(-np.inf))
+    steps = draw(st.tuples(*[st.sampled_from([1, 2, -1])] * 3))
+    roomy = np.full([2 * extent for extent in (len(lengths), size, size)], np.nan)
+    view = roomy[tuple(slice(None, None, step) for step in steps)][: len(lengths), :size, :size]
+    sentences = []
+    for b, n in enumerate(lengths):
+        scores = draw(arrays(np.float64, (n + 1, n + 1), elements=elements))
+        scores[:, 0] = np.nan
+        np.fill_diagonal(scores, np.nan)
+        view[b, : n + 1, : n + 1] = scores
+        sentences.append(scores)
+    view.flags.writeable = draw(st.booleans())
+    return view, lengths, sentences
+
+
+@pytest.mark.parametrize("projective,single_root", SPACES)
+@given(drawn=odd_batches())
+@settings(max_examples=60, deadline=None)
+def test_any_array_of_any_scores(projective, single_root, drawn):
+    batch, lengths, sentences = drawn
+    before = batch.copy()
+    space = {"projective": projective, "single_root": single_root}
+    tree = TreeDistribution(batch, lengths=lengths, **space)
+    log_z = tree.log_partition
+    assert not np.isnan(log_z).any()
+    for b, scores in enumerate(sentences):
+        alone, n = TreeDistribution(scores, **space), lengths[b]
+        assert alone.log_partition == log_z[b]
+        if not n:
+            continue
+        all_of = tree_scores(scores, all_trees(n, projective, single_root))
+        assert (log_z[b] == -math.inf) == np.isneginf(all_of).all()
+        if log_z[b] == -math.inf:
+            continue
+        *_, expected, _, marginals = enumerate_distribution(scores, **space)
+        assert log_z[b] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+        np.testing.assert_allclose(alone.marginals, marginals, rtol=0, atol=1e-12)
+        assert alone.score(alone.argmax()) == pytest.approx(all_of.max(), rel=1e-13, abs=1e-13)
+        assert alone.entropy >= 0 and np.isfinite(alone.entropy)
+    np.testing.assert_array_equal(batch, before)
