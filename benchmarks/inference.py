@@ -103,8 +103,8 @@ def main() -> None:
     curves = growth.measure_growth(quick=arguments.quick)
     plots.plot_growth(curves, arguments.out / "growth.svg")
     for name, (ns, seconds, power) in curves.items():
-        slope = np.polyfit(np.log(ns[-4:]), np.log(seconds[-4:]), 1)[0]
-        print(f"{name}: time grows as n^{slope:.2f} over the last four lengths (bound: n^{power})")
+        slope = np.polyfit(np.log(ns[ns >= 100]), np.log(seconds[ns >= 100]), 1)[0]
+        print(f"{name}: from 100 words on, time grows as n^{slope:.2f} (bound: n^{power})")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ cdef extern from "_eisner_rows.h" nogil:
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
         const double *d_s, double *d_right, double *d_left, double *d_arc_right)
     void eisner_take_columns(
-        Py_ssize_t r, Py_ssize_t lo, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+        Py_ssize_t r, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
         const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
     void eisner_weights(Py_ssize_t n, const double *s, const double *c, double *w)
 
@@ -37,6 +37,9 @@ cdef extern from *:
     const double MAX_LOG
     const double LEAST
     const double GREATEST
+
+cdef enum:
+    SAMPLE = 128  # words
 
 cdef enum Status:
     SOLVED, NO_TREE, REJECTED
@@ -69,7 +72,7 @@ def inside_outside(
             if status == NO_TREE:
                 log_z[b] = excess[b] = -INFINITY
             elif status == SOLVED:
-                log_z[b] = log_total(t.best, n, excess[b])
+                log_z[b] = log_total(t.best, n, excess[b], 0.0)
         free(block)
 
 
@@ -78,69 +81,91 @@ cdef Status solve(
 ) noexcept nogil:
     """The sums of one sentence; mu[0] gets its marginals unless mu is empty.
 
-    With many words, or where no head stands out, Z is far from 1. A second attempt then multiplies each weight by
-    a constant, found from spans of moderate width, that brings it back: every tree has n arcs.
+    In a long sentence, or where no head stands out, Z is far from 1. A constant times all weights then brings it
+    back: every tree has n arcs. It is found, and whether it is needed, from the sentence's last SAMPLE words.
     """
-    cdef Py_ssize_t n = t.n
-    cdef double z, scale
+    cdef Py_ssize_t first = 1 if single_root else 0, sampled = max(first, t.n + 1 - SAMPLE)
+    cdef double scale, z
+    cdef bint plain
     if not linear_weights(scores, t):
         return NO_TREE
-    inside(t, 1 if single_root else 0, False)
-    z = partition(t, single_root)
-    if accepts(n, z):
-        excess[0] = log(z)
-        if mu.shape[0]:
-            outside(t, single_root, z, mu[0])
-        return SOLVED
-    scale = balance(t)
+    inside(t, t.n, sampled, False)
+    scale = balance(t, sampled)
+    plain = sampled == first or accepts(t.n, -t.n * log(scale))
+    if plain:
+        inside(t, sampled - 1, first, False)
+        if finish(t, single_root, 1.0, excess, mu):
+            return SOLVED
+        z = partition(t, single_root)
+        scale = exp(-log(z) / t.n) if z > 0.0 else scale
     linear_weights(scores, t)
-    if not rescale(t, scores, scale):
-        return REJECTED
-    inside(t, 1 if single_root else 0, False)
-    z = partition(t, single_root)
-    if not (inside_in_range(t) and LEAST <= z <= GREATEST):
-        return REJECTED
-    excess[0] = log(z) - n * log(scale)
+    if rescale(t, scores, scale):
+        inside(t, t.n, first, False)
+        if finish(t, single_root, scale, excess, mu):
+            return SOLVED
+    if not plain:  # the sample may have misled
+        linear_weights(scores, t)
+        inside(t, t.n, first, False)
+        if finish(t, single_root, 1.0, excess, mu):
+            return SOLVED
+    return REJECTED
+
+
+cdef bint finish(
+    Chart *t, bint single_root, double scale, double *excess, double[:, :, ::1] mu
+) noexcept nogil:
+    """The sums from the inside charts of weights times `scale`; whether they are good to double precision."""
+    cdef double z = partition(t, single_root)
+    if not z > 0.0:
+        return False
+    if scale == 1.0:
+        if not accepts(t.n, log(z)):
+            return False
+    elif not (inside_in_range(t) and LEAST <= z <= GREATEST):
+        return False
+    excess[0] = log(z) - t.n * log(scale)
     if mu.shape[0]:
         outside(t, single_root, z, mu[0])
-        if not outside_in_range(t):
+        if scale != 1.0 and not outside_in_range(t):
             memset(&mu[0, 0, 0], 0, mu.shape[1] * mu.shape[2] * sizeof(double))
-            return REJECTED
-    return SOLVED
+            return False
+    return True
 
 
 cdef bint fill_inside(const double[:, ::1] scores, Chart *t, bint single_root) noexcept nogil:
     """Fill the inside charts of a sentence, t laid out for it. False: no tree exists, or plain doubles may not do."""
+    cdef double z
     if LOG_TREES_PER_WORD * t.n >= MAX_LOG:
         return False
     column_maxima(scores, t.n, t.best)
     if not linear_weights(scores, t):
         return False
-    inside(t, 1 if single_root else 0, False)
-    return accepts(t.n, partition(t, single_root))
+    inside(t, t.n, 1 if single_root else 0, False)
+    z = partition(t, single_root)
+    return z > 0.0 and accepts(t.n, log(z))
 
 
-cdef bint accepts(Py_ssize_t n, double z) noexcept nogil:
-    """Whether z, and marginals computed from the same charts, are good to double precision.
+cdef bint accepts(Py_ssize_t n, double log_z) noexcept nogil:
+    """Whether z, and marginals computed from the same charts, are good to double precision, weights being <= 1.
 
-    Weights are at most 1, so every entry of a chart or of its adjoint is a sum of at most T = (27/4)^n
+    Every entry of a chart or of its adjoint is a sum of at most T = (27/4)^n
     products of weights: at most T, and so is every entry times its adjoint. With log T < 640, that is n <=
     335, nothing overflows. An underflow loses less than 2^-1022 = e^-708.4, even where subnormals are
     flushed to zero. It reaches Z, or Z times a marginal, multiplied by at most T. There are at most 5 n^3
     operations, so all losses together are below T e^(-708.4 + 19.1) < T e^-689; against z > T e^-640 that
     is less than e^-49 = 6e-22.
     """
-    return LOG_TREES_PER_WORD * n < MAX_LOG and z > 0.0 and log(z) > LOG_TREES_PER_WORD * n - MAX_LOG
+    return LOG_TREES_PER_WORD * n < MAX_LOG and log_z > LOG_TREES_PER_WORD * n - MAX_LOG
 
 
-cdef double balance(const Chart *t) noexcept nogil:
-    """A factor for all weights under which spans neither grow nor shrink with their width, from the charts.
+cdef double balance(const Chart *t, Py_ssize_t first) noexcept nogil:
+    """A factor for all weights under which spans neither grow nor shrink with their width, from the rows >= first.
 
-    The mean over the spans of one width, half of the sentence or 128; 1 if none of them is a finite number.
+    The mean over the spans half as wide as those rows; 1 if none of them is a finite number.
     """
-    cdef Py_ssize_t n = t.n, ld = t.ld, i, width = min((n + 1) // 2, 128), count = 0
+    cdef Py_ssize_t n = t.n, ld = t.ld, i, width = (n - first + 1) // 2, count = 0
     cdef double total = 0.0, span
-    for i in range(1, n - width + 1):
+    for i in range(max(first, 1), n - width + 1):
         span = t.right[i * ld + i + width] + t.left[i * ld + i + width]
         if 0.0 < span < INFINITY:
             total += log(span)
@@ -226,39 +251,53 @@ cdef void outside(Chart *t, bint single_root, double z, double[:, ::1] mu) noexc
             t.d_right[r * ld + n] = t.weight[r] * left[r]
     else:
         t.d_right[n] = 1.0
-    if single_root:
-        outside_rows(t, 1, 1, scale, mu)
-    for i in range(2 if single_root else 0, n, 2):  # row n has no span of two words
-        outside_rows(t, i, 2, scale, mu)
+    for i in range(0, n, 4):
+        outside_rows(t, i + 1 if i == 0 and single_root else i, min(i + 3, n), scale, mu)
 
 
-cdef void outside_rows(Chart *t, Py_ssize_t i, int rows, double scale, double[:, ::1] mu) noexcept nogil:
-    """The rows i and, if `rows` is 2, i + 1 as well, for even i: they share the passes over the charts.
+cdef void outside_rows(
+    Chart *t, Py_ssize_t first, Py_ssize_t last, double scale, double[:, ::1] mu
+) noexcept nogil:
+    """The rows first .. last, which belong to the same four: they share the passes over the charts.
 
     The rows collect their adjoints from those before them. These go, from right to left, into the adjoints of the
-    rows' own entries; of each column, row i + 1 gets its share from row i as soon as that is final.
+    rows' own entries; of each column, a row gets its share from those just above as soon as they are final.
     """
-    cdef Py_ssize_t n = t.n, ld = t.ld, here = i * ld, lo = n // 4 * 4, r
-    memset(t.d_arc_right, 0, 2 * ld * sizeof(double))
-    if i > 1:
-        eisner_take_columns(i, i // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left, t.d_arc_left)
-    while lo + 4 > i:
-        if lo + 4 < ld and rows == 2:
-            eisner_take_dot_twice(
-                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
-                t.d_s + here, t.d_right + here, t.d_left + here, t.d_arc_right)
-        elif lo + 4 < ld:
-            eisner_take_dot(
-                lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
-                t.d_s + here, t.d_right + here, t.d_left + here, t.d_arc_right)
-        outside_block(t, i, lo, t.d_arc_right, scale, mu)
-        if rows == 2:
-            for r in range(max(lo, i + 2), min(lo + 4, n + 1)):
-                t.d_left[here + ld + r] += t.right[here + i] * t.d_s[here + r]
-                t.d_right[here + ld + r] += t.arc_right[here + i + 1] * t.d_right[here + r]
-                t.d_arc_left[here + ld + r] += t.left[here + i + 1] * t.d_left[here + r]
-            outside_block(t, i + 1, lo, t.d_arc_right + ld, scale, mu)
+    cdef Py_ssize_t n = t.n, ld = t.ld, lo = n // 4 * 4, i, below, r
+    cdef Py_ssize_t here, there
+    memset(t.d_arc_right, 0, 4 * ld * sizeof(double))
+    eisner_take_columns(
+        first // 4 * 4, ld, t.right, t.arc_right, t.left, t.d_s, t.d_right, t.d_left, t.d_arc_left)
+    while lo + 4 > first:
+        if lo + 4 < ld:
+            i = first
+            while i <= last:
+                i += take_dot(t, i, 2 if i < last else 1, lo)
+        for i in range(first, last + 1):
+            outside_block(t, i, lo, t.d_arc_right + i % 4 * ld, scale, mu)
+            here = i * ld
+            for below in range(i + 1, last + 1):
+                there = below * ld
+                for r in range(max(lo, below + 1), min(lo + 4, n + 1)):
+                    t.d_left[there + r] += t.right[here + below - 1] * t.d_s[here + r]
+                    t.d_right[there + r] += t.arc_right[here + below] * t.d_right[here + r]
+                    t.d_arc_left[there + r] += t.left[here + below] * t.d_left[here + r]
         lo -= 4
+
+
+cdef inline int take_dot(Chart *t, Py_ssize_t i, int rows, Py_ssize_t lo) noexcept nogil:
+    """Into the adjoints of row i at the columns lo .. lo + 3, and of row i + 1 if `rows` is 2; `rows`."""
+    cdef Py_ssize_t ld = t.ld, here = i * ld
+    cdef double *d_arc_right = t.d_arc_right + i % 4 * ld
+    if rows == 2:
+        eisner_take_dot_twice(
+            lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+            t.d_s + here, t.d_right + here, t.d_left + here, d_arc_right)
+    else:
+        eisner_take_dot(
+            lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+            t.d_s + here, t.d_right + here, t.d_left + here, d_arc_right)
+    return rows
 
 
 cdef inline void outside_block(

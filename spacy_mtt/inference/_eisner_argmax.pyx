@@ -36,7 +36,7 @@ def argmax(
             lay_out(&t, block, n, INSIDE_CHARTS)
             column_maxima(scores[b], n, t.best)
             if tropical_weights(scores[b], &t):
-                inside(&t, 1 if single_root else 0, True)
+                inside(&t, n, 1 if single_root else 0, True)
                 backtrack(&t, single_root, stack, &heads[b, 0])
         free(stack)
         free(block)

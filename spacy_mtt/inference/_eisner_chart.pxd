@@ -53,7 +53,7 @@ cdef struct Chart:
     double *d_s
     double *best         # one row each: best[m] = max_h scores[h, m]
     double *s
-    double *d_arc_right  # two rows
+    double *d_arc_right  # four rows
 
 
 cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
@@ -61,9 +61,9 @@ cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
-    """Room for `charts` charts and four single rows of a sentence of n words."""
+    """Room for `charts` charts and six single rows of a sentence of n words."""
     cdef Py_ssize_t ld = padded(n)
-    cdef double *block = <double *> calloc(charts * ld * ld + 4 * ld, sizeof(double))
+    cdef double *block = <double *> calloc(charts * ld * ld + 6 * ld, sizeof(double))
     if block == NULL:
         raise MemoryError(f"no memory for {charts} charts of {ld} x {ld} numbers")
     return block
@@ -74,7 +74,7 @@ cdef inline void lay_out(Chart *t, double *block, Py_ssize_t n, int charts) noex
     cdef Py_ssize_t ld = padded(n), area = ld * ld
     t.n, t.ld = n, ld
     t.best, t.s, t.d_arc_right = block, block + ld, block + 2 * ld
-    block += 4 * ld
+    block += 6 * ld
     t.weight, t.right, t.left = block, block + area, block + 2 * area
     t.arc_right, t.arc_left = block + 3 * area, block + 4 * area
     t.d_right = t.d_left = t.d_arc_left = t.d_s = NULL
@@ -95,11 +95,11 @@ cdef inline void column_maxima(const double[:, ::1] scores, Py_ssize_t n, double
             best[m] = scores[h, m] if scores[h, m] > best[m] else best[m]
 
 
-cdef inline double log_total(const double *best, Py_ssize_t n, double excess) noexcept nogil:
-    """sum_m best[m] + excess, rounded once; infinite only if it exceeds the range of a double."""
+cdef inline double log_total(const double *best, Py_ssize_t n, double excess, double excess_lo) noexcept nogil:
+    """sum_m best[m] + excess, which has two parts, rounded once; infinite only if it exceeds the range of a double."""
     cdef Py_ssize_t m
     cdef twofold acc
-    acc.hi, acc.lo = excess, 0.0
+    acc.hi, acc.lo = excess, excess_lo
     for m in range(1, n + 1):
         acc = twofold_add(acc, best[m])
     if acc.hi == acc.hi:
@@ -120,10 +120,13 @@ cdef inline double times(double a, double b, bint tropical) noexcept nogil:
     return a + b if tropical else a * b
 
 
-cdef inline void inside(Chart *t, Py_ssize_t first, bint tropical) noexcept nogil:
-    """Fill the charts for first <= i <= j <= n. They come filled with the semiring's zero."""
+cdef inline void inside(Chart *t, Py_ssize_t last, Py_ssize_t first, bint tropical) noexcept nogil:
+    """Fill the charts for the rows first <= i <= last, those below being filled.
+
+    They come filled with the semiring's zero.
+    """
     cdef Py_ssize_t i
-    for i in range(t.n, first - 1, -1):
+    for i in range(last, first - 1, -1):
         inside_row(t, i, tropical)
 
 

@@ -40,7 +40,7 @@ static inline void rows_sum(ptrdiff_t lo, ptrdiff_t ld, const double *a, const d
     ptrdiff_t j;
     INDEPENDENT
     for (j = lo; j < ld; j++)
-        y[j] += (a0 * x[j] + a1 * x1[j]) + (a2 * x2[j] + a3 * x3[j]);
+        y[j] = (((y[j] + a0 * x[j]) + a1 * x1[j]) + a2 * x2[j]) + a3 * x3[j]; /* fused where it can be */
 }
 
 /* da[k ld + q] += sum_j dy[k ld + j] x[q ld + j] over lo <= j < ld for q = 0..3 and the `rows` (1 or 2) rows k, which
@@ -148,34 +148,38 @@ static inline void rows_sum_twice(
     INDEPENDENT
     for (j = lo; j < ld; j++) {
         const double t = x[j], u = x1[j], v = x2[j], w = x3[j];
-        y0[j] += (a0 * t + a1 * u) + (a2 * v + a3 * w);
-        y1[j] += (b0 * t + b1 * u) + (b2 * v + b3 * w);
+        y0[j] = (((y0[j] + a0 * t) + a1 * u) + a2 * v) + a3 * w;
+        y1[j] = (((y1[j] + b0 * t) + b1 * u) + b2 * v) + b3 * w;
     }
 }
 
-/* Its adjoint with respect to the charts' rows r and r + 1, from the rows i < r, which have taken both in:
+/* Its adjoint with respect to the charts' rows r .. r + 3, r a multiple of 4, from the rows i < r, which have taken all
+ * of them in:
  *     d_LEFT[r, j]     += sum_i RIGHT[i, r - 1] d_S[i, j]
  *     d_RIGHT[r, j]    += sum_i ARC_RIGHT[i, r] d_RIGHT[i, j]
- *     d_ARC_LEFT[r, j] += sum_i LEFT[i, r]      d_LEFT[i, j]     for j >= lo, a multiple of 4
- * The arguments are whole charts. Rows from r on may be read, with weight zero.
+ *     d_ARC_LEFT[r, j] += sum_i LEFT[i, r]      d_LEFT[i, j]     for j >= r
+ * The arguments are whole charts.
  */
 CLONES static void eisner_take_columns(
-    ptrdiff_t r, ptrdiff_t lo, ptrdiff_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
+    ptrdiff_t r, ptrdiff_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
     const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
 {
-    double right[2][4], arc_right[2][4], left[2][4];
+    double right[4][4], arc_right[4][4], left[4][4];
     ptrdiff_t i, k, q;
     for (i = 0; i < r; i += 4) {
-        for (k = 0; k < 2; k++)
+        for (k = 0; k < 4; k++)
             for (q = 0; q < 4; q++) {
                 const ptrdiff_t at = (i + q) * ld + r + k;
-                right[k][q] = i + q < r ? RIGHT[at - 1] : 0.0;
-                arc_right[k][q] = i + q < r ? ARC_RIGHT[at] : 0.0;
-                left[k][q] = i + q < r ? LEFT[at] : 0.0;
+                right[k][q] = RIGHT[at - 1];
+                arc_right[k][q] = ARC_RIGHT[at];
+                left[k][q] = LEFT[at];
             }
-        rows_sum_twice(lo, ld, arc_right, d_RIGHT + i * ld, d_RIGHT + r * ld, d_RIGHT + (r + 1) * ld);
-        rows_sum_twice(lo, ld, left, d_LEFT + i * ld, d_ARC_LEFT + r * ld, d_ARC_LEFT + (r + 1) * ld);
-        rows_sum_twice(lo, ld, right, d_S + i * ld, d_LEFT + r * ld, d_LEFT + (r + 1) * ld);
+        for (k = 0; k < 4; k += 2) { /* the rows i .. i + 3 are in the nearest cache for the second pair */
+            const ptrdiff_t at = (r + k) * ld;
+            rows_sum_twice(r, ld, arc_right + k, d_RIGHT + i * ld, d_RIGHT + at, d_RIGHT + at + ld);
+            rows_sum_twice(r, ld, left + k, d_LEFT + i * ld, d_ARC_LEFT + at, d_ARC_LEFT + at + ld);
+            rows_sum_twice(r, ld, right + k, d_S + i * ld, d_LEFT + at, d_LEFT + at + ld);
+        }
     }
 }
 

@@ -10,7 +10,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free, malloc
 
-from spacy_mtt.inference._eisner_chart cimport column_maxima, log_total
+from spacy_mtt.inference._eisner_chart cimport column_maxima, log_total, twofold
 
 cdef extern from "_wide.h" nogil:
     const wide WIDE_ZERO
@@ -21,7 +21,7 @@ cdef extern from "_wide.h" nogil:
     wide wide_mul_add(wide acc, wide a, wide b)
     wide wide_exp_diff(double s, double c)
     double wide_ratio(wide a, wide b)
-    double wide_log(wide a)
+    twofold twofold_add_log(twofold acc, wide a)
 
 cdef extern from "_eisner_wide_rows.h" nogil:
     wide wide_row_get(wide_row x, Py_ssize_t j)
@@ -63,6 +63,7 @@ def inside_outside(
     cdef wide *weight = <wide *> calloc((longest + 1) * (longest + 1), sizeof(wide))
     cdef wide_row block
     cdef wide z
+    cdef twofold total
     cdef Chart t
     block.m = <double *> malloc(size * sizeof(double))
     block.e = <int64_t *> malloc(size * sizeof(int64_t))
@@ -83,8 +84,10 @@ def inside_outside(
                 if wide_is_zero(z):
                     log_z[b] = excess[b] = -INFINITY
                     continue
-                excess[b] = wide_log(z)
-                log_z[b] = log_total(t.best, lengths[b], excess[b])
+                total.hi = total.lo = 0.0
+                total = twofold_add_log(total, z)
+                excess[b] = total.hi
+                log_z[b] = log_total(t.best, lengths[b], total.hi, total.lo)
                 if charts == ALL_CHARTS:
                     outside(&t, single_root, z, mu[b])
     finally:

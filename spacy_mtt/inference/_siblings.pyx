@@ -70,7 +70,7 @@ def inside_outside(
                 continue
             rejected[b] = 0
             excess[b, 0] = log(z)
-            log_z[b] = log_total(t.best, n, excess[b, 0])
+            log_z[b] = log_total(t.best, n, excess[b, 0], 0.0)
             if charts == ALL_CHARTS:
                 outside(&t, z, mu[b], mu_siblings[b])
                 unpack(&t, mu_siblings[b])

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.stats import chi2
 
 from spacy_mtt import NoTreeError, TreeDistribution
+from tests.inference.test_distribution import rounding_of_argmax
 from tests.oracle import SPACES, all_trees, enumerate_distribution, tree_scores
 from tests.strategies import random_scores
 
@@ -334,6 +335,7 @@ def test_any_array_of_any_scores(projective, single_root, drawn):
         *_, expected, _, marginals = enumerate_distribution(scores, **space)
         assert log_z[b] == pytest.approx(expected, rel=1e-12, abs=1e-12)
         np.testing.assert_allclose(alone.marginals, marginals, rtol=0, atol=1e-12)
-        assert alone.score(alone.argmax()) == pytest.approx(all_of.max(), rel=1e-13, abs=1e-13)
+        best = tree_scores(scores, alone.argmax()[None])[0]
+        assert best >= all_of.max() - rounding_of_argmax(scores, projective)
         assert alone.entropy >= 0 and np.isfinite(alone.entropy)
     np.testing.assert_array_equal(batch, before)

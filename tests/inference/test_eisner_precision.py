@@ -154,6 +154,20 @@ def test_words_without_a_head_that_stands_out(scale, single_root):
 
 
 @ROOTS
+@pytest.mark.parametrize("clear", ["first", "last"])
+def test_sentences_whose_end_is_unlike_their_beginning(clear, single_root):
+    """The last 128 words tell which way to go first; where they mislead, the other way is found."""
+    scores = random_scores(np.random.default_rng(9), 300)
+    words = np.s_[1:150] if clear == "first" else np.s_[150:301]
+    heads = np.arange(301)[words] - 1  # each word of the clear part hangs from the word before it
+    scores[heads, heads + 1] += 300.0
+    assert rejected(scores, single_root) == (clear == "last")  # some of its spans are then out of range
+    found, expected = inside_outside(scores, single_root), inside_outside(scores, single_root, wide_only=True)
+    assert found[0] == pytest.approx(expected[0], rel=1e-13) and found[1] == pytest.approx(expected[1], rel=1e-12)
+    np.testing.assert_allclose(found[2], expected[2], rtol=1e-10, atol=1e-300)
+
+
+@ROOTS
 @pytest.mark.parametrize("n", [100, 336])
 def test_both_paths_agree_on_long_sentences(n, single_root):
     scores = random_scores(np.random.default_rng(n), n, 1.0)
@@ -162,3 +176,20 @@ def test_both_paths_agree_on_long_sentences(n, single_root):
     assert log_z == pytest.approx(wide_log_z, rel=1e-13) and excess == pytest.approx(wide_excess, rel=1e-13)
     np.testing.assert_allclose(mu, wide_mu, rtol=1e-11, atol=0)
     np.testing.assert_allclose(mu[:, 1:].sum(axis=0), 1.0, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("single_root", [False, True])
+def test_log_partition_near_zero_among_large_scores(single_root):
+    """Every tree needs an arc 1e6 below the best into its word: log Z is small, its parts are not."""
+    scores = np.full((4, 4), -1e6)
+    scores[0, 1] = 1e6  # word 1 hangs from the root
+    scores[1, 2] = 0.0  # word 2 from word 1
+    scores[1, 3], scores[2, 3] = 1e6 / 3, 1e6 / 3  # word 3 from either, as well
+    scores[0, 2] = 2e6 + 0.5  # the best head of word 2, which no tree with a single root can have
+    exact = enumerate_distribution(scores, projective=True, single_root=single_root)[2]
+    for shift in (0.0, -exact):  # the second brings log Z to about 0
+        moved = scores.copy()
+        moved[:, 3] += shift
+        expected = enumerate_distribution(moved, projective=True, single_root=single_root)[2]
+        log_z, _ = eisner.log_partition(moved[None], np.array([3]), single_root=single_root)
+        assert abs(log_z[0] - expected) <= 1e-12 * max(1.0, abs(expected))
