@@ -18,6 +18,7 @@ pass is its adjoint, in reverse. Sums and maxima share the code, (+, x) becoming
 """
 
 from libc.math cimport INFINITY
+from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc
 
 cdef extern from "_eisner_rows.h" nogil:
@@ -63,7 +64,7 @@ cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
 cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
     """Room for `charts` charts and six single rows of a sentence of n words."""
     cdef Py_ssize_t ld = padded(n)
-    cdef double *block = <double *> calloc(charts * ld * ld + 6 * ld, sizeof(double))
+    cdef double *block = <double *> calloc(charts * ld * ld + 6 * ld + 8, sizeof(double))
     if block == NULL:
         raise MemoryError(f"no memory for {charts} charts of {ld} x {ld} numbers")
     return block
@@ -72,6 +73,7 @@ cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
 cdef inline void lay_out(Chart *t, double *block, Py_ssize_t n, int charts) noexcept nogil:
     """Point t into block; charts is INSIDE_CHARTS or ALL_CHARTS."""
     cdef Py_ssize_t ld = padded(n), area = ld * ld
+    block = <double *> ((<uintptr_t> block + 63) // 64 * 64)  # so that no four doubles of a row straddle cache lines
     t.n, t.ld = n, ld
     t.best, t.s, t.d_arc_right = block, block + ld, block + 2 * ld
     block += 6 * ld
