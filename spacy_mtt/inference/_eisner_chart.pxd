@@ -20,10 +20,17 @@ pass is its adjoint, in reverse. Sums and maxima share the code, (+, x) becoming
 from libc.math cimport INFINITY
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport calloc
+from libc.string cimport memset
 
 cdef extern from "_eisner_rows.h" nogil:
     void eisner_take_max(
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+        double *s, double *right, double *left, const double *arc_right)
+    void eisner_take_sum_twice(
+        Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+        double *s, double *right, double *left, const double *arc_right)
+    void eisner_take_one(
+        Py_ssize_t lo, Py_ssize_t ld, Py_ssize_t r, const double *LEFT, const double *RIGHT, const double *ARC_LEFT,
         double *s, double *right, double *left, const double *arc_right)
     void eisner_take_sum(
         Py_ssize_t lo, Py_ssize_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
@@ -53,7 +60,7 @@ cdef struct Chart:
     double *d_arc_left
     double *d_s
     double *best         # one row each: best[m] = max_h scores[h, m]
-    double *s
+    double *s            # two rows
     double *d_arc_right  # four rows
 
 
@@ -62,9 +69,9 @@ cdef inline Py_ssize_t padded(Py_ssize_t n) noexcept nogil:
 
 
 cdef inline double *allocate(Py_ssize_t n, int charts) except NULL:
-    """Room for `charts` charts and six single rows of a sentence of n words."""
+    """Room for `charts` charts and eight single rows of a sentence of n words."""
     cdef Py_ssize_t ld = padded(n)
-    cdef double *block = <double *> calloc(charts * ld * ld + 6 * ld + 8, sizeof(double))
+    cdef double *block = <double *> calloc(charts * ld * ld + 8 * ld + 8, sizeof(double))
     if block == NULL:
         raise MemoryError(f"no memory for {charts} charts of {ld} x {ld} numbers")
     return block
@@ -75,8 +82,8 @@ cdef inline void lay_out(Chart *t, double *block, Py_ssize_t n, int charts) noex
     cdef Py_ssize_t ld = padded(n), area = ld * ld
     block = <double *> ((<uintptr_t> block + 63) // 64 * 64)  # so that no four doubles of a row straddle cache lines
     t.n, t.ld = n, ld
-    t.best, t.s, t.d_arc_right = block, block + ld, block + 2 * ld
-    block += 6 * ld
+    t.best, t.s, t.d_arc_right = block, block + 2 * ld, block + 4 * ld
+    block += 8 * ld
     t.weight, t.right, t.left = block, block + area, block + 2 * area
     t.arc_right, t.arc_left = block + 3 * area, block + 4 * area
     t.d_right = t.d_left = t.d_arc_left = t.d_s = NULL
@@ -127,9 +134,14 @@ cdef inline void inside(Chart *t, Py_ssize_t last, Py_ssize_t first, bint tropic
 
     They come filled with the semiring's zero.
     """
-    cdef Py_ssize_t i
-    for i in range(last, first - 1, -1):
-        inside_row(t, i, tropical)
+    cdef Py_ssize_t i = last
+    while i >= first:
+        if tropical or i % 2 == 0 or i == first:
+            inside_row(t, i, tropical)
+            i -= 1
+        else:
+            inside_pair(t, i - 1)
+            i -= 2
 
 
 cdef inline void inside_row(Chart *t, Py_ssize_t i, bint tropical) noexcept nogil:
@@ -165,3 +177,55 @@ cdef inline void inside_row(Chart *t, Py_ssize_t i, bint tropical) noexcept nogi
                 eisner_take_sum(lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
                                 s, right, left, arc_right)
         lo += 4
+
+
+cdef inline void inside_pair(Chart *t, Py_ssize_t i) noexcept nogil:
+    """Fill the rows i, which is even, and i + 1 of the charts of sums side by side: they share the loads of the rows below.
+
+    As inside_row(), but the row i takes in the splits i and i + 1, which need entries of the pair itself, block by block.
+    """
+    cdef Py_ssize_t n = t.n, ld = t.ld, k = i + 1, start = i // 4 * 4, lo = start, r
+    cdef double *s = t.s
+    cdef double *right = t.right + i * ld
+    cdef double *left = t.left + i * ld
+    cdef double *arc_right = t.arc_right + i * ld
+    memset(s + start, 0, (ld - start) * sizeof(double))
+    memset(s + ld + start, 0, (ld - start) * sizeof(double))
+    right[i] = left[i] = right[ld + k] = left[ld + k] = 1.0
+    while lo <= n:
+        inside_block(t, s + ld, k, lo)
+        if lo > start:
+            for r in range(lo, min(lo + 4, n + 1)):
+                s[r] += right[i] * left[ld + r] + right[k] * t.left[(k + 1) * ld + r]
+                right[r] += arc_right[k] * right[ld + r]
+                left[r] += left[k] * t.arc_left[k * ld + r]
+        inside_block(t, s, i, lo)
+        if lo + 4 < ld and lo > start:
+            eisner_take_sum_twice(lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                                  s, right, left, arc_right)
+        elif lo + 4 < ld:
+            eisner_take_sum(lo + 4, ld, t.left + (lo + 1) * ld, t.right + lo * ld, t.arc_left + lo * ld,
+                            s + ld, right + ld, left + ld, arc_right + ld)
+            for r in range(k + 1, min(lo + 4, n + 1)):
+                eisner_take_one(lo + 4, ld, r, t.left, t.right, t.arc_left, s, right, left, arc_right)
+        lo += 4
+
+
+cdef inline void inside_block(Chart *t, double *s, Py_ssize_t i, Py_ssize_t lo) noexcept nogil:
+    """Finish the entries lo .. lo + 3 of the row i of the charts of sums: the splits inside the block, one by one."""
+    cdef Py_ssize_t ld = t.ld, p, r
+    cdef double s_r, right_r, left_r
+    cdef double *right = t.right + i * ld
+    cdef double *left = t.left + i * ld
+    cdef double *arc_right = t.arc_right + i * ld
+    cdef double *arc_left = t.arc_left + i * ld
+    for r in range(max(lo, i + 1), min(lo + 4, t.n + 1)):
+        s_r, right_r, left_r = s[r], right[r], left[r]
+        for p in range(max(lo, i), r):
+            s_r += right[p] * t.left[(p + 1) * ld + r]
+            right_r += arc_right[p] * t.right[p * ld + r]
+            left_r += left[p] * t.arc_left[p * ld + r]
+        arc_right[r] = t.weight[i * ld + r] * s_r
+        arc_left[r] = t.weight[r * ld + i] * s_r
+        right[r] = right_r + arc_right[r]
+        left[r] = left_r + arc_left[r]

@@ -153,6 +153,40 @@ static inline void rows_sum_twice(
     }
 }
 
+/* eisner_take_sum for a row and the one below it, ld doubles further on, all of them above the four rows. */
+CLONES static void eisner_take_sum_twice(
+    ptrdiff_t lo, ptrdiff_t ld, const double *LEFT1, const double *RIGHT, const double *ARC_LEFT,
+    double *s, double *right, double *left, const double *arc_right)
+{
+    double a[3][2][4];
+    ptrdiff_t k, q;
+    for (k = 0; k < 2; k++)
+        for (q = 0; q < 4; q++) {
+            const ptrdiff_t at = k * ld + lo - 4 + q;
+            a[0][k][q] = right[at];
+            a[1][k][q] = arc_right[at];
+            a[2][k][q] = left[at];
+        }
+    rows_sum_twice(lo, ld, a[0], LEFT1, s, s + ld);
+    rows_sum_twice(lo, ld, a[1], RIGHT, right, right + ld);
+    rows_sum_twice(lo, ld, a[2], ARC_LEFT, left, left + ld);
+}
+
+/* The one split r of a row, for j >= lo; the capitals are whole charts. */
+CLONES static void eisner_take_one(
+    ptrdiff_t lo, ptrdiff_t ld, ptrdiff_t r, const double *LEFT, const double *RIGHT, const double *ARC_LEFT,
+    double *s, double *right, double *left, const double *arc_right)
+{
+    const double a = right[r], b = arc_right[r], c = left[r];
+    ptrdiff_t j;
+    INDEPENDENT
+    for (j = lo; j < ld; j++) {
+        s[j] += a * LEFT[(r + 1) * ld + j];
+        right[j] += b * RIGHT[r * ld + j];
+        left[j] += c * ARC_LEFT[r * ld + j];
+    }
+}
+
 /* Its adjoint with respect to the charts' rows r .. r + 3, r a multiple of 4, from the rows i < r, which have taken all
  * of them in:
  *     d_LEFT[r, j]     += sum_i RIGHT[i, r - 1] d_S[i, j]
