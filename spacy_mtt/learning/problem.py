@@ -11,6 +11,9 @@ import numpy as np
 from .arc_features import ArcFeatures
 from .tree_space import TreeSpace, batches_by_length
 
+# Scores of a padded batch: 2 MB of them.
+MAX_CELLS = 1 << 18
+
 
 class ArcExample:
     """The features of a sentence of n words, and its tree.
@@ -84,5 +87,6 @@ class Problem:
 
     def batches(self) -> Iterator[list[ArcExample]]:
         """The examples in batches of like length, each once."""
-        for indices in batches_by_length([example.n for example in self.examples]):
+        max_cells = MAX_CELLS // max(1, self.examples[0].n_labels)
+        for indices in batches_by_length([example.n for example in self.examples], max_cells):
             yield [self.examples[index] for index in indices]

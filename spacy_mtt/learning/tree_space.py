@@ -52,7 +52,7 @@ class TreeSpace:
         return None
 
 
-def batches_by_length(lengths: Sequence[int], max_cells: int = 1 << 18) -> Iterator[list[int]]:
+def batches_by_length(lengths: Sequence[int], max_cells: int) -> Iterator[list[int]]:
     """The indices of sentences in batches of like length, each of at most `max_cells` padded scores (or one sentence).
 
     Every index comes once. Shortest first; the order among equals is that of `lengths`.
