@@ -38,7 +38,7 @@ class DenseFeatures:
 
     def total(self, coefficients):
         arcs = coefficients[self.arcs]
-        return arcs.ravel() @ self.vectors[self.arcs].reshape(arcs.size, -1)
+        return arcs.ravel() @ self.vectors[self.arcs].reshape(arcs.size, self.vectors.shape[-1])
 
 
 def draw_features(rng: np.random.Generator, n: int, n_features: int, n_labels: int = 0) -> DenseFeatures:

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from spacy_mtt.learning.exponentiated_gradient import log_linear_eg, max_margin_eg
+from spacy_mtt.learning.log_linear import train_log_linear
+from spacy_mtt.learning.online import averaged_perceptron, mira
 from spacy_mtt.learning.problem import ArcExample, Problem
+from spacy_mtt.learning.stochastic import StochasticGradient
 from spacy_mtt.learning.trainer import PassLimit, Trainer, ValueBelow
 from spacy_mtt.learning.tree_space import TreeSpace, batches_by_length
 from tests.learning.linear_support import draw_features, draw_problem, labelled_or_not, spaces
@@ -116,3 +120,20 @@ def test_bad_examples_are_named():
         ArcExample(features, [0, 1, 1], [0, 2, 1], n_labels=2)
     with pytest.raises(ValueError, match="n_labels is 0"):
         ArcExample(features, [0, 1, 1], [0, 1, 1])
+
+
+@spaces
+@labelled_or_not
+def test_sentences_without_words_do_no_harm(space, n_labels):
+    rng = np.random.default_rng(0)
+    labels = [0] if n_labels else None
+    empty = ArcExample(draw_features(rng, 0, 3, n_labels), [], labels and [], n_labels=n_labels)
+    one_word = ArcExample(draw_features(rng, 1, 3, n_labels), [0], labels, n_labels=n_labels)
+    for examples in ([empty], [empty, one_word, empty]):
+        problem = Problem.of(examples, space, 3)
+        assert len(problem.examples) == len(examples)
+        learners = [averaged_perceptron(problem), mira(problem), StochasticGradient(problem, C=1.0)]
+        for learner in [*learners, max_margin_eg(problem, C=1.0), log_linear_eg(problem, C=1.0)]:
+            report = list(Trainer(learner, seed=0).run(PassLimit(3)))[-1]
+            assert np.isfinite(learner.weights).all() and np.isfinite(list(report.values.values())).all()
+        assert train_log_linear(problem, C=1.0)[1].converged
