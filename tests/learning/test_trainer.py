@@ -95,6 +95,7 @@ def test_batches_hold_every_sentence_once_and_are_bounded():
     batches = list(batches_by_length(lengths, max_cells=5000))
     assert sorted(index for batch in batches for index in batch) == list(range(51))
     assert len(batches) > 3
+    assert [len(batch) for batch in batches_by_length([9] * 25, max_cells=1000)] == [10, 10, 5]
     for batch in batches:
         assert len(batch) == 1 or len(batch) * (max(lengths[i] for i in batch) + 1) ** 2 <= 5000
 
