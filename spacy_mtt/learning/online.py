@@ -141,7 +141,7 @@ class StepLearner:
 
 
 def averaged_perceptron(problem: Problem) -> StepLearner:
-    """The averaged perceptron (Collins 2002; for parsing McDonald et al. 2005; Koo et al. 2007, section 5)."""
+    """The averaged perceptron (Collins 2002; for parsing McDonald et al. 2005; Koo et al. 2007, section 6)."""
     return StepLearner(problem, Decode(), UnitStep())
 
 

@@ -72,7 +72,7 @@ class HalvedPerPass:
 class SearchedPerExample:
     """A rate for each example, halved until the update does not lower the dual, and raised after each success.
 
-    So the dual never falls (the schedule of the experiments of Collins et al. 2008). An update that needs more
+    So the dual never falls (in the manner of Collins et al. 2008). An update that needs more
     than `max_halvings` is not made.
 
     rate: the first rate. growth: the factor after a success. largest: where growth ends; at most 1 for

@@ -15,7 +15,7 @@ class StochasticGradient:
 
     With N examples and decay = 1 / (C N), each visit steps down -log P(y_i | x_i; w) + decay |w|^2 / 2,
     whose mean over examples is the objective over C N. The step is rate / (1 + rate * decay * t) at visit t
-    (Bottou 2012, "Stochastic gradient descent tricks", section 5), so that it converges without a choice of
+    (Bottou 2012, "Stochastic gradient descent tricks"), so that it converges without a choice of
     schedule. The decay of all weights is one multiplication a visit: w is kept as a scale times a vector.
     """
 

@@ -1,4 +1,4 @@
-"""Projectivisation: the closest tree without crossing arcs (Koo et al. 2007, section 4, footnote 4)."""
+"""Projectivisation: the closest tree without crossing arcs (Koo et al. 2007, section 6.1, footnote 4)."""
 
 from __future__ import annotations
 
