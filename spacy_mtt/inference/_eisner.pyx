@@ -23,6 +23,9 @@ cdef extern from "_eisner_rows.h" nogil:
         Py_ssize_t r, Py_ssize_t ld, const double *RIGHT, const double *ARC_RIGHT, const double *LEFT,
         const double *d_S, double *d_RIGHT, double *d_LEFT, double *d_ARC_LEFT)
     void eisner_weights(Py_ssize_t n, const double *s, const double *c, double *w)
+    bint eisner_rescale(
+        Py_ssize_t first, Py_ssize_t end, double scale, double least, double greatest, const double *s, double *w)
+    bint eisner_in_range(Py_ssize_t first, Py_ssize_t end, double least, double greatest, const double *x)
 
 cdef extern from *:
     """
@@ -98,7 +101,7 @@ cdef Status solve(
             return SOLVED
         z = partition(t, single_root)
         scale = exp(-log(z) / t.n) if z > 0.0 else scale
-    linear_weights(scores, t)
+    clear(t, sampled if not plain else 0)
     if rescale(t, scores, scale):
         inside(t, t.n, first, False)
         if finish(t, single_root, scale, excess, mu):
@@ -175,14 +178,11 @@ cdef double balance(const Chart *t, Py_ssize_t first) noexcept nogil:
 
 cdef bint rescale(Chart *t, const double[:, ::1] scores, double scale) noexcept nogil:
     """Multiply all weights by `scale`; whether those of all arcs are then in range."""
-    cdef Py_ssize_t n = t.n, h, m
-    cdef double w
+    cdef Py_ssize_t n = t.n, h
     for h in range(n + 1):
-        for m in range(1, n + 1):
-            w = t.weight[h * t.ld + m] * scale
-            t.weight[h * t.ld + m] = w
-            if not LEAST <= w <= GREATEST and h != m and scores[h, m] > -INFINITY:
-                return False
+        if not (eisner_rescale(1, h, scale, LEAST, GREATEST, &scores[h, 0], t.weight + h * t.ld) and
+                eisner_rescale(h + 1, n + 1, scale, LEAST, GREATEST, &scores[h, 0], t.weight + h * t.ld)):
+            return False
     return True
 
 
@@ -204,14 +204,18 @@ cdef bint outside_in_range(const Chart *t) noexcept nogil:
 
 
 cdef bint in_range(const Chart *t, const double *chart) noexcept nogil:
-    cdef Py_ssize_t i, j
-    cdef double x
+    cdef Py_ssize_t i
     for i in range(t.n + 1):
-        for j in range(i + 1, t.n + 1):
-            x = chart[i * t.ld + j]
-            if x != 0.0 and not LEAST <= x <= GREATEST:
-                return False
+        if not eisner_in_range(i + 1, t.n + 1, LEAST, GREATEST, chart + i * t.ld):
+            return False
     return True
+
+
+cdef void clear(Chart *t, Py_ssize_t first) noexcept nogil:
+    """The rows of the inside charts from `first` on become 0."""
+    cdef Py_ssize_t chart
+    for chart in range(4):
+        memset(t.right + (chart * t.ld + first) * t.ld, 0, (t.ld - first) * t.ld * sizeof(double))
 
 
 cdef bint linear_weights(const double[:, ::1] scores, Chart *t) noexcept nogil:
@@ -220,7 +224,7 @@ cdef bint linear_weights(const double[:, ::1] scores, Chart *t) noexcept nogil:
     for m in range(1, n + 1):
         if t.best[m] == -INFINITY:
             return False
-    memset(t.right, 0, 4 * t.ld * t.ld * sizeof(double))
+    clear(t, 0)
     for h in range(n + 1):
         eisner_weights(n, &scores[h, 0], t.best, t.weight + h * t.ld)
         t.weight[h * t.ld] = t.weight[h * t.ld + h] = 0.0

@@ -4,11 +4,11 @@
 
 #include <stddef.h> /* defines __GLIBC__ */
 
-/* Before a function: one copy for any x86-64 and one for AVX2 with FMA, chosen when the module is loaded. */
+/* Before a function: a copy for any x86-64, one for AVX2 with FMA and one for AVX-512, chosen when the module is loaded. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
     && defined(__GLIBC__)
 #if __GNUC__ >= 12
-#define CLONES __attribute__((unused, target_clones("arch=x86-64-v3", "default")))
+#define CLONES __attribute__((unused, target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CLONES __attribute__((unused, target_clones("avx2", "default")))
 #endif

@@ -10,6 +10,7 @@
 #ifndef SPACY_MTT_EISNER_ROWS_H
 #define SPACY_MTT_EISNER_ROWS_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -215,6 +216,29 @@ CLONES static void eisner_take_columns(
             rows_sum_twice(r, ld, right + k, d_S + i * ld, d_LEFT + at, d_LEFT + at + ld);
         }
     }
+}
+
+/* Multiply w[j] by `scale` for first <= j < end; whether all are then in range, those of forbidden arcs aside. */
+CLONES static int eisner_rescale(
+    ptrdiff_t first, ptrdiff_t end, double scale, double least, double greatest, const double *s, double *w)
+{
+    ptrdiff_t j;
+    int good = 1;
+    for (j = first; j < end; j++) {
+        w[j] *= scale;
+        good &= ((w[j] >= least) & (w[j] <= greatest)) | !(s[j] > -HUGE_VAL);
+    }
+    return good;
+}
+
+/* Whether x[j] is zero or in range for first <= j < end. */
+CLONES static int eisner_in_range(ptrdiff_t first, ptrdiff_t end, double least, double greatest, const double *x)
+{
+    ptrdiff_t j;
+    int good = 1;
+    for (j = first; j < end; j++)
+        good &= ((x[j] >= least) & (x[j] <= greatest)) | (x[j] == 0.0);
+    return good;
 }
 
 /* x where all bits of `keep` are set, 0.0 where none is: a select that compilers vectorise. */
