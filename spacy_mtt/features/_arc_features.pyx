@@ -28,25 +28,6 @@ cdef inline int32_t look_up(
     return slots[place]
 
 
-def insert(const uint64_t[::1] keys, uint64_t[::1] table, int32_t[::1] slots, Py_ssize_t used):
-    """Give each new key the next slot, counting from `used`; returns how many are used. Free places have slot -1.
-
-    The table, of a power of two of places, must have room for all keys and one more. O(1) expected for a key.
-    """
-    cdef uint64_t place, mask = table.shape[0] - 1
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(keys.shape[0]):
-            place = keys[i] & mask
-            while slots[place] >= 0 and table[place] != keys[i]:
-                place = (place + 1) & mask
-            if slots[place] < 0:
-                table[place] = keys[i]
-                slots[place] = <int32_t>used
-                used += 1
-    return used
-
-
 cdef inline double dot(const Slots *slots, const double[::1] weights) noexcept nogil:
     cdef double total = 0.0
     cdef Py_ssize_t i
@@ -278,7 +259,7 @@ cdef class ComputedFeatures(SlotFeatures):
         slots.plain_slots, slots.counted_slots = places, places + keys.plain
 
     cdef Py_ssize_t at_most(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
-        return self.keys.at_most(h, m)
+        return self.keys.at_most_plain(h, m) + self.keys.at_most_counted(h, m)
 
 
 cdef class CachedFeatures(SlotFeatures):
@@ -291,20 +272,24 @@ cdef class CachedFeatures(SlotFeatures):
         """keys: of the sentence. table: a `HashTable` or a `FeatureDictionary`; what it lacks is not kept."""
         cdef ComputedFeatures computed = ComputedFeatures(keys, table)
         self.n, self.size = computed.n, computed.size
+        cdef Py_ssize_t h, m, plain = 0, counted = 0
+        for h in range(self.n + 1):
+            for m in range(1, self.n + 1):
+                if h != m:
+                    plain += keys.at_most_plain(h, m)
+                    counted += keys.at_most_counted(h, m)
         self.starts = np.zeros(((self.n + 1) ** 2 + 1, 2), dtype=np.int64)
-        self.plain_slots = self.counted_slots = self.counts = np.empty(0, dtype=np.int32)
+        ones, many, counts = (np.empty(size, dtype=np.int32) for size in (plain, counted, counted))
+        self.plain_slots, self.counted_slots, self.counts = ones, many, counts
         cdef void *room = computed.allocate()
-        try:
-            self._run(computed, room, False)
-            self.plain_slots = np.empty(self.starts[(self.n + 1) ** 2, 0], dtype=np.int32)
-            self.counted_slots = np.empty(self.starts[(self.n + 1) ** 2, 1], dtype=np.int32)
-            self.counts = np.empty(len(self.counted_slots), dtype=np.int32)
-            self._run(computed, room, True)
-        finally:
+        with nogil:
+            self.keep(computed, room)
             free(room)
+        plain, counted = self.starts[(self.n + 1) ** 2, 0], self.starts[(self.n + 1) ** 2, 1]
+        self.plain_slots, self.counted_slots = ones[:plain].copy(), many[:counted].copy()
+        self.counts = counts[:counted].copy()
 
-    cdef void _run(self, ComputedFeatures computed, void *room, bint keep) noexcept:
-        """Count the features of every arc, or keep their slots."""
+    cdef void keep(self, ComputedFeatures computed, void *room) noexcept nogil:
         cdef Py_ssize_t h, m, i, arc
         cdef int64_t plain = 0, counted = 0
         cdef Slots slots
@@ -315,14 +300,12 @@ cdef class CachedFeatures(SlotFeatures):
                     computed.slots_of(h, m, room, &slots)
                     for i in range(slots.plain):
                         if slots.plain_slots[i] >= 0:
-                            if keep:
-                                self.plain_slots[plain] = slots.plain_slots[i]
+                            self.plain_slots[plain] = slots.plain_slots[i]
                             plain += 1
                     for i in range(slots.counted):
                         if slots.counted_slots[i] >= 0:
-                            if keep:
-                                self.counted_slots[counted] = slots.counted_slots[i]
-                                self.counts[counted] = slots.counts[i]
+                            self.counted_slots[counted] = slots.counted_slots[i]
+                            self.counts[counted] = slots.counts[i]
                             counted += 1
                 self.starts[arc + 1, 0], self.starts[arc + 1, 1] = plain, counted
 

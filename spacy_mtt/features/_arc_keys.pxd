@@ -17,7 +17,8 @@ cdef class ArcKeys:
     cdef const uint8_t[:, ::1] is_cut
     cdef const int32_t[::1] longest, columns
     cdef void fill(self, Py_ssize_t h, Py_ssize_t m, Keys *keys) noexcept nogil
-    cdef Py_ssize_t at_most(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil
+    cdef Py_ssize_t at_most_plain(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil
+    cdef Py_ssize_t at_most_counted(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil
     cdef Py_ssize_t room(self) noexcept nogil
     cdef void lay_out(self, Keys *keys, void *block) noexcept nogil
-    cdef void _bound(self) noexcept
+    cdef void set_bounds(self) noexcept

@@ -64,22 +64,21 @@ cdef class ArcKeys:
         self.templates, self.distances, self.longest = templates, distances, longest
         self.ends, self.parts, self.is_cut = ends, parts, is_cut
         self.columns, self.between, self.running = columns, between, running
-        self._bound()
+        self.set_bounds()
 
-    cdef void _bound(self) noexcept:
-        """The most features that an arc can have."""
-        cdef Py_ssize_t t, i, h, m, b, most_h, most_m
+    cdef void set_bounds(self) noexcept:
+        cdef Py_ssize_t t, s, r, b, i, most_s, most_r
         self.most_plain = self.most_counted = 0
         for t in range(self.templates.shape[0]):
-            h, m, b = self.templates[t, 0], self.templates[t, 1], self.templates[t, 2]
-            most_h = most_m = 0
+            s, r, b = self.templates[t, 0], self.templates[t, 1], self.templates[t, 2]
+            most_s = most_r = 0
             for i in range(self.n + 1):
-                most_h = max(most_h, self.ends[h, i + 1] - self.ends[h, i])
-                most_m = max(most_m, self.ends[m, i + 1] - self.ends[m, i])
+                most_s = max(most_s, self.ends[s, i + 1] - self.ends[s, i])
+                most_r = max(most_r, self.ends[r, i + 1] - self.ends[r, i])
             if b < 0:
-                self.most_plain += 2 * most_h * most_m
+                self.most_plain += 2 * most_s * most_r
             else:
-                self.most_counted += 2 * most_h * most_m * (self.columns[b + 1] - self.columns[b])
+                self.most_counted += 2 * most_s * most_r * (self.columns[b + 1] - self.columns[b])
 
     cdef void fill(self, Py_ssize_t h, Py_ssize_t m, Keys *keys) noexcept nogil:
         cdef Py_ssize_t t, s, r, b, i, j, d, low, high, length
@@ -119,13 +118,24 @@ cdef class ArcKeys:
                             counted += 1
         keys.plain, keys.counted = plain, counted
 
-    cdef Py_ssize_t at_most(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
-        """No fewer than the features of h -> m."""
+    cdef Py_ssize_t at_most_plain(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
+        """No fewer than the features of value 1 of h -> m."""
+        cdef Py_ssize_t t, s, r, total = 0
+        for t in range(self.templates.shape[0]):
+            if self.templates[t, 2] < 0:
+                s, r = self.templates[t, 0], self.templates[t, 1]
+                total += 2 * (self.ends[s, h + 1] - self.ends[s, h]) * (self.ends[r, m + 1] - self.ends[r, m])
+        return total
+
+    cdef Py_ssize_t at_most_counted(self, Py_ssize_t h, Py_ssize_t m) noexcept nogil:
+        """No fewer than the features of h -> m that are counted over the words between."""
         cdef Py_ssize_t t, s, r, b, pairs, total = 0
         for t in range(self.templates.shape[0]):
-            s, r, b = self.templates[t, 0], self.templates[t, 1], self.templates[t, 2]
-            pairs = (self.ends[s, h + 1] - self.ends[s, h]) * (self.ends[r, m + 1] - self.ends[r, m])
-            total += 2 * pairs * (1 if b < 0 else self.columns[b + 1] - self.columns[b])
+            b = self.templates[t, 2]
+            if b >= 0:
+                s, r = self.templates[t, 0], self.templates[t, 1]
+                pairs = (self.ends[s, h + 1] - self.ends[s, h]) * (self.ends[r, m + 1] - self.ends[r, m])
+                total += 2 * pairs * (self.columns[b + 1] - self.columns[b])
         return total
 
     cdef Py_ssize_t room(self) noexcept nogil:

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from spacy_mtt.features._arc_features import insert
 from spacy_mtt.features._arc_keys import ArcKeys
+from spacy_mtt.features._dictionary import at_most, insert, insert_arcs
 
 MOST_FEATURES = (1 << 31) - 2  # slots are int32, and one more must fit
 
@@ -43,12 +43,12 @@ class HashTable:
 class FeatureDictionary:
     """One slot for each known feature; all others are left out.
 
-    keys: (F,) uint64, distinct; feature i gets the slot i. 24 to 48 bytes a feature.
+    keys: (F,) uint64, distinct; feature i gets the slot i. 16 to 32 bytes a feature.
     """
 
     def __init__(self, keys: np.ndarray):
         keys = np.ascontiguousarray(keys, dtype=np.uint64)
-        self.table, self.slots = _empty(2 * len(keys))
+        self.table, self.slots = _with_room_for(len(keys))
         self.size, self.mask = insert(keys, self.table, self.slots, 0), len(self.table) - 1
         if self.size != len(keys):
             raise ValueError(f"{len(keys) - self.size} of the {len(keys)} keys are repeated")
@@ -60,45 +60,56 @@ class FeatureDictionary:
         heads: their trees, (n,) in 0..n or -1 for none: only features of these arcs are taken, as in McDonald's
         parser, which keeps the dictionary small. None: those of all arcs. O(features) expected.
         """
-        table, slots = _empty(1 << 16)
-        used = 0
+        dictionary = cls(np.empty(0, dtype=np.uint64))
         pairs = zip(sentences, heads, strict=True) if heads is not None else ((keys, None) for keys in sentences)
         for keys, tree in pairs:
-            for found in _keys_of(keys, tree):
-                if 2 * (used + len(found)) > len(table):
-                    old = _in_order(table, slots, used)
-                    table, slots = _empty(4 * (used + len(found)))
-                    insert(old, table, slots, 0)
-                used = insert(found, table, slots, used)
-                if used > MOST_FEATURES:
-                    raise ValueError(f"there are more than {MOST_FEATURES} features: use a HashTable")
-        return cls(_in_order(table, slots, used))
+            dictionary._add(keys, _all_arcs(keys.n) if tree is None else _arcs_of(tree, keys.n))
+        return dictionary
+
+    def _add(self, keys: ArcKeys, arcs: np.ndarray) -> None:
+        most = self.size + at_most(keys, arcs)
+        if most > MOST_FEATURES:
+            raise ValueError(f"there may be {most} features, more than {MOST_FEATURES}: use a HashTable")
+        if most > _holds(len(self.table)):
+            old = self.keys
+            self.table, self.slots = _with_room_for(most)
+            insert(old, self.table, self.slots, 0)
+            self.mask = len(self.table) - 1
+        self.size = insert_arcs(keys, arcs, self.table, self.slots, self.size)
 
     @property
     def keys(self) -> np.ndarray:
         """The key of each slot, (F,) uint64: all that is needed to make the dictionary again."""
-        return _in_order(self.table, self.slots, self.size)
+        keys = np.empty(self.size, dtype=np.uint64)
+        taken = self.slots >= 0
+        keys[self.slots[taken]] = self.table[taken]
+        return keys
 
 
-def _keys_of(keys: ArcKeys, heads: Sequence[int] | None) -> Iterable[np.ndarray]:
-    n = keys.n
-    if heads is None:
-        arcs = ((h, m) for h in range(n + 1) for m in range(1, n + 1) if h != m)
-    else:
-        if len(heads) != n:
-            raise ValueError(f"there are {len(heads)} heads for a sentence of {n} words")
-        arcs = ((int(h), m) for m, h in enumerate(heads, start=1) if h >= 0)
-    return (keys.of_arc(h, m)[0] for h, m in arcs)
+def _all_arcs(n: int) -> np.ndarray:
+    return np.ones((n + 1, n + 1), dtype=np.uint8)
 
 
-def _empty(places: int) -> tuple[np.ndarray, np.ndarray]:
-    """A table of so many places or more, with one more than that at least, and free slots."""
-    capacity = 1 << int(places).bit_length()
-    return np.zeros(capacity, dtype=np.uint64), np.full(capacity, -1, dtype=np.int32)
+def _arcs_of(heads: Sequence[int], n: int) -> np.ndarray:
+    """The arcs of a tree, (n+1, n+1) uint8."""
+    if len(heads) != n:
+        raise ValueError(f"there are {len(heads)} heads for a sentence of {n} words")
+    arcs = np.zeros((n + 1, n + 1), dtype=np.uint8)
+    for m, h in enumerate(heads, start=1):
+        if h > n or h == m:
+            raise ValueError(f"{h} -> {m} is not an arc of a sentence of {n} words")
+        if h >= 0:
+            arcs[h, m] = 1
+    return arcs
 
 
-def _in_order(table: np.ndarray, slots: np.ndarray, used: int) -> np.ndarray:
-    keys = np.empty(used, dtype=np.uint64)
-    taken = slots >= 0
-    keys[slots[taken]] = table[taken]
-    return keys
+def _holds(places: int) -> int:
+    """How many keys a table may have: with three quarters of it full, misses take 8.5 places on average."""
+    return places // 4 * 3
+
+
+def _with_room_for(keys: int) -> tuple[np.ndarray, np.ndarray]:
+    places = 16
+    while _holds(places) < keys:
+        places *= 2
+    return np.zeros(places, dtype=np.uint64), np.full(places, -1, dtype=np.int32)

@@ -316,6 +316,8 @@ def test_bad_columns_tables_and_arcs():
     keys = EXTRACTOR(TOY)
     with pytest.raises(ValueError, match="there are 2 heads for a sentence of 3 words"):
         FeatureDictionary.of([keys], [[0, 1]])
+    with pytest.raises(ValueError, match="4 -> 2 is not an arc of a sentence of 3 words"):
+        FeatureDictionary.of([keys], [[0, 4, 1]])
     for h, m in [(4, 1), (1, 0), (2, 2), (-1, 1), (0, 4)]:
         with pytest.raises(ValueError, match=f"{h} -> {m} is not an arc of a sentence of 3 words"):
             keys.of_arc(h, m)
