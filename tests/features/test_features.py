@@ -1,5 +1,7 @@
 """The kernel of arc features against a slow reference, and what learners rely on."""
 
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -344,3 +346,8 @@ def test_bad_weights_and_coefficients(storage):
     for use in (features.squared_norm, features.vector, lambda c: features.add(np.zeros(1024), c)):
         with pytest.raises(ValueError, match=r"coefficients\[2, 3\] is inf, but must be finite"):
             use(coefficients)
+
+
+def test_features_need_neither_spacy_nor_thinc():
+    code = "import sys, spacy_mtt.features.extraction; assert not {'spacy', 'thinc'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
