@@ -48,7 +48,7 @@ def hash_sides(
 
 
 cdef class ArcKeys:
-    """The 64-bit keys of the features of every arc of a sentence, from hashed sides (see parts.py)."""
+    """The 64-bit keys of the features of every arc of a sentence, from hashed sides (see compiled.py)."""
 
     def __init__(
         self, const int32_t[:, ::1] templates, const uint64_t[::1] distances, const int32_t[::1] longest,
