@@ -41,12 +41,13 @@ def write_parse(doc: Doc, parse: Parse) -> None:
     labels = parse.labels.copy()
     forbidden = doc.to_array(SENT_START).astype(np.int64) == -1
     space = is_space(doc)
-    for start, end in sentence_spans(sentence_starts(doc)):
+    spans = sentence_spans(sentence_starts(doc))
+    for start, end in spans:
         words = start + np.flatnonzero(~space[start:end])
         roots = words[parse.heads[words] == 0]
         if len(roots) > 1 and not _lie_apart(heads, words, forbidden):
             heads[roots[1:]] = roots[0]
-    _attach_spaces(heads, space, sentence_spans(sentence_starts(doc)))
+    _attach_spaces(heads, space, spans)
     labels[space] = doc.vocab.strings.add(WHITESPACE_LABEL)
     offsets = (heads - tokens).astype(np.int64).astype(np.uint64)
     doc.from_array([HEAD, DEP], np.stack([offsets, labels], axis=1))
@@ -54,10 +55,7 @@ def write_parse(doc: Doc, parse: Parse) -> None:
 
 def _lie_apart(heads: np.ndarray, words: np.ndarray, forbidden: np.ndarray) -> bool:
     """Whether the trees over `words` can be sentences of their own: each a stretch, none starting where it may not."""
-    root_of = words.copy()
-    above = heads[words]
-    position = {int(word): place for place, word in enumerate(words)}
-    places = np.array([position[int(head)] for head in above])
+    places = np.searchsorted(words, heads[words])  # words ascend
     for _ in range(len(words).bit_length()):  # pointer doubling: paths halve each time
         places = places[places]
     root_of = words[places]
