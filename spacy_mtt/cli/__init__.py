@@ -12,8 +12,10 @@ from spacy_mtt.cli.evaluate import evaluate
 from spacy_mtt.cli.fetch import fetch
 from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
+from spacy_mtt.cli.train_linear import train_linear
 
-HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check and convert them, show and evaluate parses."
+HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert; train linear parsers; show and evaluate parses."
+WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 app.command()(check)
@@ -22,6 +24,7 @@ app.command()(evaluate)
 app.command()(fetch)
 app.command()(prepare)
 app.command()(show)
+app.command("train-linear", context_settings=WITH_OVERRIDES)(train_linear)
 _spacy_app.add_typer(app, name="mtt")
 
 __all__ = ["app"]

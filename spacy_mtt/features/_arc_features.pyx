@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 
 import numpy as np
+from scipy.sparse import coo_array
 
 from spacy_mtt.features._arc_keys cimport ArcKeys, Keys
 
@@ -48,6 +49,40 @@ cdef inline void add_scaled(const Slots *slots, double scale, double[::1] weight
     for i in range(slots.counted):
         if slots.counted_slots[i] >= 0:
             weights[slots.counted_slots[i]] += slots.counts[i] * scale
+
+
+cdef inline void dot_rows(const Slots *slots, const double[:, ::1] weights, int32_t mask, double *out) noexcept nogil:
+    """out (L,) += sum_i value_i weights[slot_i & mask, :]"""
+    cdef Py_ssize_t i, l, labels = weights.shape[1]
+    cdef const double *row
+    cdef double count
+    for i in range(slots.plain):
+        if slots.plain_slots[i] >= 0:
+            row = &weights[slots.plain_slots[i] & mask, 0]
+            for l in range(labels):
+                out[l] += row[l]
+    for i in range(slots.counted):
+        if slots.counted_slots[i] >= 0:
+            row, count = &weights[slots.counted_slots[i] & mask, 0], slots.counts[i]
+            for l in range(labels):
+                out[l] += count * row[l]
+
+
+cdef inline void add_rows(const Slots *slots, const double *scales, int32_t mask, double[:, ::1] weights) noexcept nogil:
+    """weights[slot_i & mask, :] += value_i scales (L,)"""
+    cdef Py_ssize_t i, l, labels = weights.shape[1]
+    cdef double *row
+    cdef double count
+    for i in range(slots.plain):
+        if slots.plain_slots[i] >= 0:
+            row = &weights[slots.plain_slots[i] & mask, 0]
+            for l in range(labels):
+                row[l] += scales[l]
+    for i in range(slots.counted):
+        if slots.counted_slots[i] >= 0:
+            row, count = &weights[slots.counted_slots[i] & mask, 0], slots.counts[i]
+            for l in range(labels):
+                row[l] += count * scales[l]
 
 
 cdef inline void gather(const Slots *slots, double scale, int32_t *places, double *values) noexcept nogil:
@@ -125,6 +160,130 @@ cdef class SlotFeatures:
                         add_scaled(&slots, c[h, m], w)
             free(room)
 
+    def score_labels(self, weights, heads=None):
+        """The score of each of L labels: of the arcs of a tree (n, L), `heads` (n,) in 0..n; None: of all, (n+1, n+1, L).
+
+        weights: (R, L) float64, R a power of two; the feature of slot s has the row s modulo R. 0 where no arc is.
+        O(features L). Raises ValueError on weights of another shape or dtype, on wrong heads, and on scores that are
+        not finite.
+        """
+        cdef const double[:, ::1] w = _rows(weights)
+        cdef const int64_t[::1] tree = self._tree(heads)
+        cdef int32_t mask = w.shape[0] - 1
+        cdef Py_ssize_t h, m, n = self.n, labels = w.shape[1]
+        cdef Slots slots
+        scores = np.zeros((n + 1 if heads is None else 1, n + 1, labels))
+        cdef double[:, :, ::1] out = scores
+        cdef void *room
+        if labels and n:
+            room = self.allocate()
+            with nogil:
+                for m in range(1, n + 1):
+                    if tree.shape[0]:
+                        self.slots_of(tree[m - 1], m, room, &slots)
+                        dot_rows(&slots, w, mask, &out[0, m, 0])
+                        continue
+                    for h in range(n + 1):
+                        if h != m:
+                            self.slots_of(h, m, room, &slots)
+                            dot_rows(&slots, w, mask, &out[h, m, 0])
+                free(room)
+        if not np.isfinite(scores).all():
+            raise ValueError("the weights of labels give scores that are not finite")
+        return scores if heads is None else scores[0, 1:]
+
+    def add_labels(self, weights, coefficients, heads=None):
+        """The adjoint of `score_labels`: weights (R, L) += sum coefficients[..., l] phi(h -> m), in place.
+
+        coefficients: (n, L) with `heads`, else (n+1, n+1, L); arcs without a coefficient other than 0 cost nothing.
+        """
+        cdef double[:, ::1] w = _rows(weights)
+        cdef const int64_t[::1] tree = self._tree(heads)
+        cdef int32_t mask = w.shape[0] - 1
+        cdef Py_ssize_t h, m, n = self.n, labels = w.shape[1]
+        array = np.ascontiguousarray(coefficients, dtype=np.float64)
+        shape = [n + 1, n + 1, labels] if heads is None else [n, labels]
+        if list(array.shape) != shape or not np.isfinite(array).all():
+            raise ValueError(f"coefficients must be finite and have the shape {tuple(shape)}, not {array.shape}")
+        if not labels or not n:
+            return
+        cdef const double[:, :, ::1] c = array if heads is None else array[None]
+        cdef const unsigned char[:, ::1] used = (np.asarray(c) != 0).any(axis=2).view(np.uint8)
+        cdef Slots slots
+        cdef void *room = self.allocate()
+        with nogil:
+            for m in range(1, n + 1):
+                if tree.shape[0]:
+                    if used[0, m - 1]:
+                        self.slots_of(tree[m - 1], m, room, &slots)
+                        add_rows(&slots, &c[0, m - 1, 0], mask, w)
+                    continue
+                for h in range(n + 1):
+                    if h != m and used[h, m]:
+                        self.slots_of(h, m, room, &slots)
+                        add_rows(&slots, &c[h, m, 0], mask, w)
+            free(room)
+
+    def row_norms(self, heads, rows):
+        """|phi(h -> m)|^2 of each arc of a tree, (n,), with slots taken modulo `rows` as in `score_labels`."""
+        cdef const int64_t[::1] tree = self._tree(heads)
+        used = np.zeros((self.n + 1, self.n + 1), dtype=np.uint8)
+        used[np.asarray(tree), np.arange(1, self.n + 1)] = 1
+        merged, ms = self._merged(used, rows)
+        norms = np.zeros(self.n)
+        np.add.at(norms, ms - 1, np.asarray(merged.multiply(merged).sum(axis=0)).ravel())
+        return norms
+
+    def squared_norm_of_labels(self, coefficients, rows):
+        """|sum_hml coefficients[h, m, l] phi(h -> m, l)|^2 with (n+1, n+1, L) coefficients and slots modulo `rows`."""
+        used = (coefficients != 0).any(axis=2)
+        used[:, 0] = False
+        np.fill_diagonal(used, False)
+        merged, _ = self._merged(used.astype(np.uint8), rows)
+        return float(((merged @ coefficients[used]) ** 2).sum())
+
+    def _merged(self, const unsigned char[:, ::1] used, rows):
+        """The features of the A `used` arcs, row by row of (n+1, n+1), as a sparse array (distinct slots, A).
+
+        Slots are taken modulo `rows`. With it the modifier of each arc (A,).
+        """
+        cdef Py_ssize_t h, m, total = 0, first, arc = 0
+        cdef Slots slots
+        for h in range(self.n + 1):
+            for m in range(1, self.n + 1):
+                if h != m and used[h, m]:
+                    total += self.at_most(h, m)
+        places, values = np.empty(total + 1, dtype=np.int32), np.empty(total + 1)
+        columns = np.empty(total + 1, dtype=np.int32)
+        cdef int32_t[::1] p = places, c = columns
+        cdef double[::1] v = values
+        cdef void *room = self.allocate()
+        total = 0
+        with nogil:
+            for h in range(self.n + 1):
+                for m in range(1, self.n + 1):
+                    if used[h, m] and h != m:
+                        self.slots_of(h, m, room, &slots)
+                        gather(&slots, 1.0, &p[total], &v[total])
+                        first, total = total, total + slots.plain + slots.counted
+                        c[first:total] = arc
+                        arc += 1
+            free(room)
+        known = places[:total] >= 0
+        distinct, where = np.unique(places[:total][known] & (rows - 1), return_inverse=True)
+        entries = (values[:total][known], (where, columns[:total][known]))
+        return coo_array(entries, shape=(len(distinct), arc)).tocsr(), np.nonzero(used)[1]
+
+    def _tree(self, heads):
+        """The heads of a tree as int64, empty if there is none."""
+        if heads is None:
+            return np.empty(0, dtype=np.int64)
+        tree = np.ascontiguousarray(heads, dtype=np.int64)
+        wrong = (tree < 0) | (tree > self.n) | (tree == np.arange(1, len(tree) + 1))
+        if tree.shape != (self.n,) or wrong.any():
+            raise ValueError(f"heads must be ({self.n},) other words in 0..{self.n}, not {tree.tolist()}")
+        return tree
+
     def vector(self, coefficients):
         """sum_hm coefficients[h, m] phi(h -> m), sparse: slots (F,) int32 in increasing order, values (F,) float64.
 
@@ -188,6 +347,15 @@ cdef class SlotFeatures:
                 if h != m and not isfinite(c[h, m]):
                     raise ValueError(f"coefficients[{h}, {m}] is {c[h, m]}, but must be finite")
         return array
+
+
+def _rows(weights):
+    if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or not weights.flags.c_contiguous:
+        raise ValueError(f"the weights of labels must be a C-contiguous float64 array, not {_kind(weights)}")
+    rows = weights.shape[0] if weights.ndim == 2 else 0
+    if rows < 1 or rows & (rows - 1) or rows > 1 << 30:
+        raise ValueError(f"the weights of labels must have 2^k rows and a column a label, not the shape {weights.shape}")
+    return weights
 
 
 def _kind(value):

@@ -27,6 +27,18 @@ class DualLoss(Protocol):
         """The exponentiated-gradient step: new arc scores theta, from the scores w . phi."""
         ...
 
+    def damped_update(self, theta: np.ndarray, scores: np.ndarray, cost: np.ndarray, rate: float) -> np.ndarray:
+        """The step of a dual with the entropy of the sentence's distribution in it, of a rate up to 1."""
+        ...
+
+    def loss(self, scores: np.ndarray, cost: np.ndarray, agreeing: np.ndarray, space: TreeSpace) -> float:
+        """The primal loss of one sentence; `agreeing` are its scores, -inf where no right tree has an arc."""
+        ...
+
+    def label_losses(self, scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+        """The primal losses (T,) of labels at given arcs: scores (T, L), -inf if impossible; gold (T, L), 1 and 0."""
+        ...
+
     def value(self, distribution: TreeDistribution, cost: np.ndarray) -> float:
         """What a sentence's distribution adds to the dual, over C."""
         ...
@@ -45,14 +57,21 @@ class MaxMarginLoss:
     def update(self, theta: np.ndarray, scores: np.ndarray, cost: np.ndarray, rate: float) -> np.ndarray:
         return theta + rate * (cost + scores)
 
+    def damped_update(self, theta: np.ndarray, scores: np.ndarray, cost: np.ndarray, rate: float) -> np.ndarray:
+        return theta + rate * (cost + scores - theta)
+
     def value(self, distribution: TreeDistribution, cost: np.ndarray) -> float:
         return float((cost * distribution.marginals).sum())
 
+    def loss(self, scores: np.ndarray, cost: np.ndarray, agreeing: np.ndarray, space: TreeSpace) -> float:
+        return max(_best(space.distribution(scores + cost)) - _best(space.distribution(agreeing)), 0.0)
+
+    def label_losses(self, scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+        return (scores + 1.0 - gold).max(axis=1) - scores[gold == 1.0]
+
     def losses(self, scores: list[np.ndarray], examples: list[ArcExample], space: TreeSpace) -> np.ndarray:
         augmented = space.distributions([item + example.cost for item, example in zip(scores, examples, strict=True)])
-        worst = augmented.argmax()
-        over = augmented.score(*worst) if augmented.labelled else augmented.score(worst)
-        return np.maximum(over - augmented.score(*padded_trees(examples)), 0.0)
+        return np.maximum(_best(augmented) - augmented.score(*padded_trees(examples)), 0.0)
 
 
 class LogLinearLoss:
@@ -62,13 +81,44 @@ class LogLinearLoss:
     """
 
     def update(self, theta: np.ndarray, scores: np.ndarray, cost: np.ndarray, rate: float) -> np.ndarray:
-        return (1.0 - rate) * theta + rate * scores
+        return theta + rate * (scores - theta)
+
+    def damped_update(self, theta: np.ndarray, scores: np.ndarray, cost: np.ndarray, rate: float) -> np.ndarray:
+        return self.update(theta, scores, cost, rate)
 
     def value(self, distribution: TreeDistribution, cost: np.ndarray) -> float:
         return distribution.entropy
 
+    def loss(self, scores: np.ndarray, cost: np.ndarray, agreeing: np.ndarray, space: TreeSpace) -> float:
+        right = space.distribution(agreeing).log_partition
+        return max(float(space.distribution(scores).log_partition - right), 0.0)
+
+    def label_losses(self, scores: np.ndarray, gold: np.ndarray) -> np.ndarray:
+        return np.logaddexp.reduce(scores, axis=1) - scores[gold == 1.0]
+
     def losses(self, scores: list[np.ndarray], examples: list[ArcExample], space: TreeSpace) -> np.ndarray:
         return -space.distributions(scores).log_prob(*padded_trees(examples))
+
+
+def _best(distribution: TreeDistribution):
+    """The score of the best tree of each sentence."""
+    tree = distribution.argmax()
+    return distribution.score(*tree) if distribution.labelled else distribution.score(tree)
+
+
+def rise_of_dual(
+    value: float, before: float, direction: np.ndarray, scores: np.ndarray, weight: float, squared_norm: float
+) -> float:
+    """The rise of the dual, over C, by a step in one example; 0.0 if too small to tell from rounding.
+
+    value, before: the example's `DualLoss.value` after the step and before. direction: by how much its marginals fall,
+    squared_norm: |sum direction phi|^2. weight: C.
+    """
+    quadratic = 0.5 * weight * squared_norm
+    linear = direction * scores
+    gain = (value - before) - float(linear.sum()) - quadratic
+    scale = value + before + float(np.abs(linear).sum()) + quadratic
+    return 0.0 if abs(gain) <= 1e-14 * scale else gain
 
 
 def padded_trees(examples: list[ArcExample]) -> list[np.ndarray]:

@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
-from .duals import DualLoss, LogLinearLoss, MaxMarginLoss
-from .problem import ArcExample, Problem
+from .duals import DualLoss, LogLinearLoss, MaxMarginLoss, rise_of_dual
+from .problem import Problem
 from .step_sizes import HalvedPerPass, SearchedPerExample, StepSize
 
 
@@ -67,7 +66,12 @@ class ExponentiatedGradient:
             distribution = self.problem.space.distribution(theta)
             value = self.loss.value(distribution, cost)
             direction = self.mu[index] - distribution.marginals
-            gain = partial(self._gain, example, scores, direction, value, float(self._values[index]))
+            before = float(self._values[index])
+
+            def gain() -> float:
+                square = example.features.squared_norm(direction)
+                return rise_of_dual(value, before, direction, scores, self.C, square)
+
             return _Update(theta, distribution.marginals, value, direction, gain)
 
         update = self.step_size.choose(index, attempt)
@@ -118,16 +122,6 @@ class ExponentiatedGradient:
         self._solve_all()
         self.step_size.restore(state["step_size"])
         self._dual = float(state["dual"])
-
-    def _gain(
-        self, example: ArcExample, scores: np.ndarray, direction: np.ndarray, value: float, before: float
-    ) -> float:
-        """The rise of the dual, over C, by a step in one example; 0.0 if too small to tell from rounding."""
-        quadratic = 0.5 * self.C * example.features.squared_norm(direction)
-        linear = direction * scores
-        gain = (value - before) - float(linear.sum()) - quadratic
-        scale = value + before + float(np.abs(linear).sum()) + quadratic
-        return 0.0 if abs(gain) <= 1e-14 * scale else gain
 
     def _solve_all(self) -> None:
         """Marginals, values and w from the duals."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Literal
 
 import numpy as np
 
-from spacy_mtt.inference.distribution import TreeDistribution
-from spacy_mtt.inference.trees import crossing_arcs
-
-from .annotation import fixed_heads
-from .objective import TreeLoss
+from .agreement import Agreement
+from .cross_entropy import cross_entropy
+from .log_linear import BatchReport, train_log_linear
+from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss
+from .problem import Problem
+from .tree_space import TreeSpace
 
 
 class LogLikelihood:
@@ -25,9 +27,7 @@ class LogLikelihood:
     projective, single_root: the tree space, see `TreeDistribution`.
     labelled: whether the distribution is over labelled trees, one distribution for heads and labels, or
         over heads alone, with labels learned beside it.
-    conflicts: what to do with an annotation that no tree of the space agrees with (several roots where one is asked
-        for, crossing arcs where none may be): "relax" treats the arcs in conflict, all root arcs or all crossing arcs,
-        as unannotated; "skip" leaves the sentence out. Either is counted in the result.
+    conflicts: "relax" or "skip", see `agreement.Agreement`. Either is counted in the result.
     """
 
     def __init__(
@@ -38,14 +38,16 @@ class LogLikelihood:
         labelled: bool = False,
         conflicts: Literal["relax", "skip"] = "relax",
     ):
-        if conflicts not in ("relax", "skip"):
-            raise ValueError(f"conflicts must be 'relax' or 'skip', not {conflicts!r}")
-        self.projective = projective
-        self.single_root = single_root
+        self.space = TreeSpace(projective=projective, single_root=single_root)
         self.labelled = labelled
-        self.conflicts = conflicts
+        self.agreement = Agreement(self.space, labelled=labelled, conflicts=conflicts)
 
-    def __call__(self, scores: np.ndarray, allowed: np.ndarray, lengths: np.ndarray) -> TreeLoss:
+    def begin(self, keys: Iterable[bytes]) -> None:
+        """Nothing is kept from one batch to the next."""
+
+    def __call__(
+        self, scores: np.ndarray, allowed: np.ndarray, lengths: np.ndarray, sentences: Sentences | None = None
+    ) -> TreeLoss:
         """The loss and its gradient for a padded batch.
 
         scores: (B, N+1, N+1) arc scores, or (B, N+1, N+1, L) if `labelled`.
@@ -54,46 +56,22 @@ class LogLikelihood:
 
         Sentences that still have no agreeing tree are skipped: loss and gradient 0. O(B N^3).
         """
-        agreeing = np.where(allowed, scores, -np.inf)
-        feasible = np.isfinite(self._distribution(agreeing, lengths).log_partition)
-        relaxed = np.zeros_like(feasible)
-        if self.conflicts == "relax":
-            for sentence in np.flatnonzero(~feasible):
-                n = lengths[sentence]
-                loosened = self._loosen(allowed[sentence, : n + 1, : n + 1])
-                agreeing[sentence, : n + 1, : n + 1][loosened] = scores[sentence, : n + 1, : n + 1][loosened]
-                relaxed[sentence] = True
-            if relaxed.any():
-                feasible = np.isfinite(self._distribution(agreeing, lengths).log_partition)
+        agreeing = self.agreement(scores, allowed, lengths)
+        feasible = ~agreeing.skipped
         value, gradient = np.zeros(len(scores)), np.zeros(scores.shape)
         if feasible.any():
-            everything = self._distribution(scores[feasible], lengths[feasible])
-            agreed = self._distribution(agreeing[feasible], lengths[feasible])
+            everything = self.space.padded(scores[feasible], lengths[feasible])
+            agreed = self.space.padded(agreeing.scores[feasible], lengths[feasible])
             value[feasible] = np.maximum(everything.log_partition - agreed.log_partition, 0.0)
             gradient[feasible] = everything.marginals - agreed.marginals
-        return TreeLoss(value, gradient, relaxed=relaxed & feasible, skipped=~feasible)
+        return TreeLoss(value, gradient, relaxed=agreeing.relaxed, skipped=agreeing.skipped)
 
-    def conflicting(self, heads: np.ndarray) -> np.ndarray:
-        """Which annotated arcs of a sentence the tree space cannot hold together, (n,) bool from heads (n,)."""
-        conflict = np.zeros(len(heads), dtype=bool)
-        if self.single_root and (heads == 0).sum() > 1:
-            conflict |= heads == 0
-        if self.projective:
-            conflict |= crossing_arcs(heads)
-        return conflict
+    def label_loss(self, xp, scores, gold: np.ndarray, words: LabelledWords) -> LabelLoss:
+        """The cross-entropy of the labels."""
+        return LabelLoss(*cross_entropy(xp, scores, gold))
 
-    def _distribution(self, scores: np.ndarray, lengths: np.ndarray) -> TreeDistribution:
-        return TreeDistribution(
-            scores,
-            projective=self.projective,
-            single_root=self.single_root,
-            lengths=lengths,
-            labelled=self.labelled,
-        )
-
-    def _loosen(self, allowed: np.ndarray) -> np.ndarray:
-        """The arcs of one sentence, bool (n+1, n+1[, L]), with the columns in conflict opened."""
-        heads = fixed_heads(allowed.any(axis=-1) if self.labelled else allowed)
-        loosened = allowed.copy()
-        loosened[:, 1:][:, self.conflicting(heads)] = True
-        return loosened
+    def train(
+        self, problem: Problem, *, C: float, report: Callable[[BatchReport], None] | None = None, **options
+    ) -> tuple[np.ndarray, BatchReport]:
+        """The weights of the linear model that minimises C times the loss plus |w|^2 / 2: see `train_log_linear`."""
+        return train_log_linear(problem, C=C, report=report, **options)

@@ -7,7 +7,7 @@ that its gradient bounds the error: |w - w*| <= |grad L(w)| and L(w) - L(w*) <= 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,13 +71,14 @@ class LBFGS:
 
 @dataclass(frozen=True)
 class BatchReport:
-    """Where batch training stands. converged: whether the gradient's norm is small enough."""
+    """Where batch training stands. converged: whether the gradient's norm is small enough. weights: those in use."""
 
     iterations: int
     value: float
     gradient_norm: float
     converged: bool
     excluded: dict[str, int]
+    weights: np.ndarray = field(repr=False, compare=False)
 
 
 class _Solver:
@@ -100,7 +101,7 @@ class _Solver:
         value, gradient = self(weights)
         norm = float(np.linalg.norm(gradient))
         converged = norm <= self.tolerance * float(np.linalg.norm(weights))
-        return BatchReport(self.iterations, value, norm, converged, dict(self.objective.problem.excluded))
+        return BatchReport(self.iterations, value, norm, converged, dict(self.objective.problem.excluded), weights)
 
     def after_iteration(self, weights: np.ndarray) -> None:
         self.iterations += 1

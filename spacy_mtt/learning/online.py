@@ -17,7 +17,8 @@ from typing import Protocol
 import numpy as np
 
 from .averaging import AveragedWeights
-from .problem import ArcExample, Problem
+from .gold_tree import GoldTree
+from .problem import Problem
 from .tree_space import TreeSpace
 
 
@@ -32,7 +33,7 @@ class Inferred:
 class Infer(Protocol):
     """From scores and the gold tree to a loss and a direction."""
 
-    def __call__(self, scores: np.ndarray, example: ArcExample, space: TreeSpace) -> Inferred: ...
+    def __call__(self, scores: np.ndarray, example: GoldTree, space: TreeSpace) -> Inferred: ...
 
 
 class Step(Protocol):
@@ -44,26 +45,26 @@ class Step(Protocol):
 class Decode:
     """The best tree against the gold one. loss = s(best) - s(gold)."""
 
-    def __call__(self, scores: np.ndarray, example: ArcExample, space: TreeSpace) -> Inferred:
+    def __call__(self, scores: np.ndarray, example: GoldTree, space: TreeSpace) -> Inferred:
         return _against_best(scores, example, space)
 
 
 class CostAugmentedDecode:
     """The tree that violates the margin most. loss = max_y s(y) + wrong arcs of y - s(gold)."""
 
-    def __call__(self, scores: np.ndarray, example: ArcExample, space: TreeSpace) -> Inferred:
+    def __call__(self, scores: np.ndarray, example: GoldTree, space: TreeSpace) -> Inferred:
         return _against_best(scores + example.cost, example, space)
 
 
 class InferMarginals:
     """Expected arcs against gold ones. loss = -log p(gold)."""
 
-    def __call__(self, scores: np.ndarray, example: ArcExample, space: TreeSpace) -> Inferred:
+    def __call__(self, scores: np.ndarray, example: GoldTree, space: TreeSpace) -> Inferred:
         distribution = space.distribution(scores)
         return Inferred(-distribution.log_prob(*example.tree), example.gold - distribution.marginals)
 
 
-def _against_best(scores: np.ndarray, example: ArcExample, space: TreeSpace) -> Inferred:
+def _against_best(scores: np.ndarray, example: GoldTree, space: TreeSpace) -> Inferred:
     best = space.distribution(scores).argmax()
     direction = example.gold - (example.indicators(best) if example.labels is None else example.indicators(*best))
     # Summed over the arcs that differ: exactly 0 where the trees are the same.

@@ -92,6 +92,9 @@ class SearchedPerExample:
         self.rates = np.full(n_examples, min(self.rate, self.largest))
 
     def choose(self, index: int, attempt: Callable[[float], AttemptT]) -> AttemptT | None:
+        if index >= len(self.rates):  # an example that was not announced
+            more = np.full(index + 1 - len(self.rates), min(self.rate, self.largest))
+            self.rates = np.concatenate([self.rates, more])
         rate = self.rates[index]
         for _ in range(self.max_halvings + 1):
             update = attempt(rate)

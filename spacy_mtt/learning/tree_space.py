@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from spacy_mtt.inference.distribution import TreeDistribution
-from spacy_mtt.inference.trees import is_projective, is_tree
+from spacy_mtt.inference.trees import crossing_arcs, is_projective, is_tree
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,16 @@ class TreeSpace:
             scores, projective=self.projective, single_root=self.single_root, labelled=scores.ndim == 3
         )
 
+    def padded(self, scores: np.ndarray, lengths: np.ndarray) -> TreeDistribution:
+        """The distributions of a padded batch, scores (B, N+1, N+1), or labelled (B, N+1, N+1, L)."""
+        return TreeDistribution(
+            scores,
+            projective=self.projective,
+            single_root=self.single_root,
+            lengths=lengths,
+            labelled=scores.ndim == 4,
+        )
+
     def distributions(self, scores: Sequence[np.ndarray]) -> TreeDistribution:
         """The distribution of a batch from a list of scores in the shapes of `distribution`, padded here."""
         lengths = np.array([len(item) - 1 for item in scores], dtype=np.intp)
@@ -31,13 +41,16 @@ class TreeSpace:
         padded = np.zeros((len(scores), size, size, *scores[0].shape[2:]))
         for row, item in zip(padded, scores, strict=True):
             row[: len(item), : len(item)] = item
-        return TreeDistribution(
-            padded,
-            projective=self.projective,
-            single_root=self.single_root,
-            lengths=lengths,
-            labelled=padded.ndim == 4,
-        )
+        return self.padded(padded, lengths)
+
+    def conflicting(self, heads: np.ndarray) -> np.ndarray:
+        """Which annotated arcs no tree of the space holds together, (n,) bool from heads (n,), -1 where unknown."""
+        conflict = np.zeros(len(heads), dtype=bool)
+        if self.single_root and (heads == 0).sum() > 1:
+            conflict |= heads == 0
+        if self.projective:
+            conflict |= crossing_arcs(heads)
+        return conflict
 
     def objection(self, heads: np.ndarray) -> str | None:
         """Why the space does not hold a tree, heads (n,), in a few words for a count; None if it does. O(n^2)."""

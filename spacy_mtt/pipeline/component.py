@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -19,8 +20,9 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 
 from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
 from spacy_mtt.learning.cross_entropy import cross_entropy
-from spacy_mtt.learning.objective import Objective
+from spacy_mtt.learning.objective import LabelledWords, LinearModel, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
+from spacy_mtt.scoring.units import Bucket, Units
 
 from .annotate import NO_NODE, Parse, write_parse
 from .decoders import Decoder
@@ -124,7 +126,7 @@ class MatrixTreeParser(TrainablePipe):
         flat_labels = np.zeros_like(flat_heads)
         labelled = self.objective.labelled
         for bucket, arcs in zip(units.buckets, self._arc_scores(scores), strict=True):
-            trees = self.decoder(arcs, bucket.lengths, labelled=labelled)
+            trees = self.decoder(arcs, bucket.lengths)
             heads, labels = trees if labelled else (trees, None)
             words = bucket.inside[:, 1:]
             rows = bucket.rows[:, 1:][words]
@@ -195,42 +197,70 @@ class MatrixTreeParser(TrainablePipe):
         examples = list(examples)
         validate_examples(examples, "MatrixTreeParser.get_loss")
         gold = gold_trees(examples, scores.units)
+        docs = [example.predicted for example in examples]
         tag_loss, d_tags = self._tag_loss(examples, scores)
         if self.objective.labelled:
-            loss, d_joint = self._tree_loss(gold, scores, self._label_numbers(gold))
+            loss, d_joint, is_step = self._tree_loss(gold, scores, docs, self._label_numbers(gold))
             d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
-            return loss + tag_loss, ScoreGradients(d_arcs, labels_everywhere=d_joint, tags=d_tags)
-        loss, d_arcs = self._tree_loss(gold, scores, None)
-        label_scores = scores.labels_at(self.model.ops.xp.asarray(gold.head_rows()))
-        label_scores = self._possible(label_scores, gold.heads == 0)
-        label_loss, d_labels = self._cross_entropy(label_scores, self._label_numbers(gold), 1.0)
-        return loss + label_loss + tag_loss, ScoreGradients(d_arcs, labels_at=d_labels, tags=d_tags)
+            gradients = ScoreGradients(d_arcs, labels_everywhere=d_joint, tags=d_tags, is_step=is_step)
+            return loss + tag_loss, gradients
+        loss, d_arcs, is_step = self._tree_loss(gold, scores, docs, None)
+        label_loss, d_labels = self._label_loss(gold, scores, docs)
+        return loss + label_loss + tag_loss, ScoreGradients(d_arcs, labels_at=d_labels, tags=d_tags, is_step=is_step)
+
+    def _label_loss(self, gold: GoldTrees, scores: Scores, docs: list[Doc]) -> tuple[float, Any]:
+        """The loss of labels at the gold heads, and its gradient (n_words, L)."""
+        xp, linear = self.model.ops.xp, scores.linear
+        head_rows = gold.head_rows()
+        label_scores = self._possible(scores.labels_at(xp.asarray(head_rows)), gold.heads == 0)
+        words = LabelledWords(
+            scores.units.lengths,
+            partial(gold.key, docs=docs),
+            None if linear is None else linear.label_norms(head_rows),
+        )
+        loss = self.objective.label_loss(xp, label_scores, self._label_numbers(gold), words)
+        gradient = loss.gradient if loss.is_step else loss.gradient / len(gold.heads)
+        return loss.value, self.model.ops.asarray(gradient, dtype=label_scores.dtype)
 
     def _tag_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
+        """The weighted loss of tags, and the gradient of its mean over words."""
         if scores.tags is None or not self.tag_weight:
             return 0.0, None
-        return self._cross_entropy(scores.tags, gold_tags(examples, scores.units), self.tag_weight)
+        gold = gold_tags(examples, scores.units)
+        loss, gradient = cross_entropy(self.model.ops.xp, scores.tags, gold)
+        return self.tag_weight * loss, self.model.ops.asarray2f(gradient * (self.tag_weight / len(gold)))
 
-    def _cross_entropy(self, scores, gold: np.ndarray, weight: float) -> tuple[float, Any]:
-        """The weighted loss summed over words, and the gradient of its mean over the batch's words."""
-        loss, gradient = cross_entropy(self.model.ops.xp, scores, gold)
-        return weight * loss, self.model.ops.asarray2f(gradient * (weight / len(gold)))
+    def _tree_loss(
+        self, gold: GoldTrees, scores: Scores, docs: list[Doc], labels: np.ndarray | None
+    ) -> tuple[float, list, bool]:
+        """The objective's loss, the gradient for each bucket, and whether that is a step; else it is of the mean.
 
-    def _tree_loss(self, gold: GoldTrees, scores: Scores, labels: np.ndarray | None) -> tuple[float, list]:
-        """The objective's loss, and its mean's gradient for each bucket; over labelled arcs if `labels` are given."""
-        total, gradients = 0.0, []
+        Over labelled arcs if `labels` are given.
+        """
+        total, gradients, is_step = 0.0, [], False
         possible = self.label_set.possible
-        for bucket, arcs in zip(scores.units.buckets, self._arc_scores(scores), strict=True):
+        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, self._arc_scores(scores), strict=True):
             heads, size = gold.padded(bucket, gold.heads), arcs.shape[1]
             if labels is None:
                 allowed = allowed_arcs(heads, size)
             else:
                 allowed = allowed_labelled_arcs(heads, gold.padded(bucket, labels), size, possible)
-            loss = self.objective(arcs, allowed, bucket.lengths)
+            loss = self.objective(arcs, allowed, bucket.lengths, self._sentences(bucket, gold, scores, docs))
             total += float(loss.value.sum())
-            gradient = (loss.gradient / scores.units.n_words).astype(np.float32)
-            gradients.append(self.model.ops.asarray(gradient))
-        return total, gradients
+            is_step = loss.is_step
+            gradient = loss.gradient if is_step else loss.gradient / scores.units.n_words
+            gradients.append(self.model.ops.asarray(gradient, dtype=given.dtype))
+        return total, gradients, is_step
+
+    def _sentences(self, bucket: Bucket, gold: GoldTrees, scores: Scores, docs: list[Doc]) -> Sentences:
+        """What the objective may ask of the units of a bucket, by their rows."""
+        units, linear = bucket.units.tolist(), None
+        if (model := scores.linear) is not None:
+            linear = LinearModel(
+                lambda row, coefficients: model.squared_norm(units[row], coefficients),
+                partial(model.weights_squared_norm, labels=self.objective.labelled),
+            )
+        return Sentences(lambda row: gold.key(units[row], docs), linear)
 
     def _label_numbers(self, gold: GoldTrees) -> np.ndarray:
         return gold.label_numbers(self.label_set)
@@ -257,6 +287,9 @@ class MatrixTreeParser(TrainablePipe):
             self.vocab.strings.add(label)
         sample = [example.x for example in islice(get_examples(), 10)]
         self.set_output(len(self.labels))
+        if prepare := self.model.attrs.get("prepare"):
+            prepare(self.model, lambda: (each.reference for each in get_examples()), lambda: _trees(get_examples()))
+        self.objective.begin(_keys(get_examples))
         self.model.initialize(X=(sample, units_of(sample)))
 
     def _count_labels(self, examples: Iterable[Example]) -> dict[str, Counter]:
@@ -270,7 +303,7 @@ class MatrixTreeParser(TrainablePipe):
             n_unknown += int((gold.heads < 0).sum())
             sentences = np.split(gold.heads, np.cumsum(gold.units.lengths)[:-1])
             n_sentences += len(gold.units)
-            n_conflicts += sum(bool(self.objective.conflicting(heads).any()) for heads in sentences)
+            n_conflicts += sum(bool(self.objective.space.conflicting(heads).any()) for heads in sentences)
             for head, label in zip(gold.heads.tolist(), gold.labels, strict=True):
                 if label is not None:
                     counts["root" if head == 0 else "arc"][label] += 1
@@ -289,3 +322,20 @@ class MatrixTreeParser(TrainablePipe):
                 n_sentences,
             )
         return counts
+
+
+def _trees(examples: Iterable[Example]) -> Iterator[tuple[list[Doc], Units, np.ndarray]]:
+    """The predicted doc of each example, with its units and their gold heads."""
+    for example in examples:
+        units = units_of([example.predicted], [training_starts(example)])
+        if len(units):
+            yield [example.predicted], units, gold_trees([example], units).heads
+
+
+def _keys(get_examples: Callable[[], Iterable[Example]]) -> Iterator[bytes]:
+    """The key of each unit of all examples, which are asked for with the first one."""
+    for example in get_examples():
+        units = units_of([example.predicted], [training_starts(example)])
+        gold = gold_trees([example], units)
+        for unit in range(len(units)):
+            yield gold.key(unit, [example.predicted])

@@ -6,15 +6,15 @@ from typing import Protocol
 
 import numpy as np
 
-from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.learning.tree_space import TreeSpace
 
 Trees = np.ndarray | tuple[np.ndarray, np.ndarray]
 
 
 class Decoder(Protocol):
-    """From a padded batch of scores to heads (B, N) with -1 as padding, or with labelled scores (heads, labels)."""
+    """From a padded batch of scores to heads (B, N) with -1 as padding; from labelled scores, to (heads, labels)."""
 
-    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees: ...
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees: ...
 
 
 class ChuLiuEdmonds:
@@ -24,38 +24,27 @@ class ChuLiuEdmonds:
     """
 
     def __init__(self, *, single_root: bool = True):
-        self.single_root = single_root
+        self.space = TreeSpace(projective=False, single_root=single_root)
 
-    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
-        return TreeDistribution(
-            scores, projective=False, single_root=self.single_root, lengths=lengths, labelled=labelled
-        ).argmax()
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
+        return self.space.padded(scores, lengths).argmax()
 
 
 class Eisner:
     """`spacy_mtt.Eisner.v1`: the best tree without crossing arcs, in O(n^3)."""
 
     def __init__(self, *, single_root: bool = True):
-        self.single_root = single_root
+        self.space = TreeSpace(projective=True, single_root=single_root)
 
-    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
-        return TreeDistribution(
-            scores, projective=True, single_root=self.single_root, lengths=lengths, labelled=labelled
-        ).argmax()
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
+        return self.space.padded(scores, lengths).argmax()
 
 
 class MinimumRisk:
     """`spacy_mtt.MinimumRisk.v1`: the tree with the largest expected number of correct arcs, in O(n^3)."""
 
     def __init__(self, *, projective: bool = False, single_root: bool = True):
-        self.projective = projective
-        self.single_root = single_root
+        self.space = TreeSpace(projective=projective, single_root=single_root)
 
-    def __call__(self, scores: np.ndarray, lengths: np.ndarray, *, labelled: bool = False) -> Trees:
-        return TreeDistribution(
-            scores,
-            projective=self.projective,
-            single_root=self.single_root,
-            lengths=lengths,
-            labelled=labelled,
-        ).mbr()
+    def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
+        return self.space.padded(scores, lengths).mbr()

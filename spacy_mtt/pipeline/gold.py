@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
+from spacy.attrs import ORTH
+from spacy.tokens import Doc
 from spacy.training import Example
 
 from spacy_mtt.inference.trees import find_cycle
@@ -40,6 +43,16 @@ class GoldTrees:
         for place, (row, n) in enumerate(zip(rows, bucket.lengths, strict=True)):
             out[place, :n] = flat[row : row + n]
         return out
+
+    def key(self, unit: int, docs: list[Doc]) -> bytes:
+        """16 bytes that tell a unit of `docs` from those with other words, heads or labels."""
+        first = int(self.units.lengths[:unit].sum())
+        rows = slice(first, first + int(self.units.lengths[unit]))
+        digest = blake2b(digest_size=16)
+        digest.update(docs[self.units.doc_of[unit]].to_array(ORTH)[self.units.words[unit]].tobytes())
+        digest.update(self.heads[rows].astype(np.int64).tobytes())
+        digest.update("\n".join(label or "" for label in self.labels[rows]).encode("utf8"))
+        return digest.digest()
 
     def label_numbers(self, label_set: LabelSet) -> np.ndarray:
         """(n_words,) the number of each word's label, -1 where it has none or too rare a one.

@@ -351,3 +351,46 @@ def test_bad_weights_and_coefficients(storage):
 def test_features_need_neither_spacy_nor_thinc():
     code = "import sys, spacy_mtt.features.extraction; assert not {'spacy', 'thinc'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("storage", [ComputedFeatures, CachedFeatures])
+@settings(max_examples=20, deadline=None)
+@given(
+    words=sentences(max_n=5),
+    kind=st.sampled_from(["hash", "gold"]),
+    rows=st.sampled_from([1, 64, 1 << 12]),
+    data=st.data(),
+)
+def test_scores_sums_and_norms_of_labels_are_those_of_explicit_vectors(storage, words, kind, rows, data):
+    n, n_labels = len(words), data.draw(st.integers(1, 3))
+    heads = np.array([data.draw(st.sampled_from([h for h in range(n + 1) if h != m])) for m in range(1, n + 1)], int)
+    keys = EXTRACTOR(words)
+    table = HashTable(12) if kind == "hash" else FeatureDictionary.of([keys], [heads])
+    phi = np.zeros((n + 1, n + 1, rows))
+    for slot, column in enumerate(np.moveaxis(dense_features(words, ALL, table), 2, 0)):
+        phi[:, :, slot % rows] += column
+    features, random = storage(keys, table), np.random.default_rng(n)
+    weights, everywhere = random.normal(size=(rows, n_labels)), random.normal(size=(n + 1, n + 1, n_labels))
+    expected = phi @ weights
+    np.testing.assert_allclose(features.score_labels(weights), expected, atol=1e-9)
+    of_tree = (heads, np.arange(1, n + 1))
+    np.testing.assert_allclose(features.score_labels(weights, heads), expected[of_tree], atol=1e-9)
+    for part, chosen, vectors in ((everywhere, None, phi), (everywhere[of_tree], heads, phi[of_tree])):
+        summed = np.zeros_like(weights)
+        features.add_labels(summed, part, chosen)
+        np.testing.assert_allclose(summed, np.tensordot(vectors, part, (range(part.ndim - 1),) * 2), atol=1e-9)
+    np.testing.assert_allclose(features.row_norms(heads, rows), (phi[of_tree] ** 2).sum(axis=1))
+    dense = np.einsum("hmr,hml->rl", phi, everywhere)
+    assert features.squared_norm_of_labels(everywhere, rows) == pytest.approx((dense**2).sum())
+
+
+def test_bad_weights_and_heads_of_labels():
+    features = ComputedFeatures(EXTRACTOR(TOY), HashTable(8))
+    with pytest.raises(ValueError, match=r"2\^k rows and a column a label, not the shape \(6, 2\)"):
+        features.score_labels(np.zeros((6, 2)))
+    with pytest.raises(ValueError, match=r"heads must be \(3,\) other words in 0..3, not \[0, 2, 1\]"):
+        features.score_labels(np.zeros((8, 2)), [0, 2, 1])
+    with pytest.raises(ValueError, match=r"finite and have the shape \(3, 2\), not \(2, 2\)"):
+        features.add_labels(np.zeros((8, 2)), np.zeros((2, 2)), [2, 3, 0])
+    with pytest.raises(ValueError, match="not finite"):
+        features.score_labels(np.full((8, 2), np.inf))

@@ -1,0 +1,242 @@
+"""Batch training of an `mtt_parser` with a linear scorer: all features in memory, passes over them, no docs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from spacy.training import Example
+from thinc.api import Optimizer
+
+from spacy_mtt.features.extraction import CachedFeatures, ComputedFeatures, SlotFeatures
+from spacy_mtt.learning.log_linear import BatchReport
+from spacy_mtt.learning.objective import LabelledWords
+from spacy_mtt.learning.problem import ArcExample, Problem
+from spacy_mtt.learning.trainer import PassLimit, Trainer
+from spacy_mtt.scoring.joint_features import JointFeatures, split
+from spacy_mtt.scoring.lazy_weights import LazyWeights
+from spacy_mtt.scoring.linear import weights_of
+from spacy_mtt.scoring.linear_weights import LinearWeights, UnitGradient, plain_step
+from spacy_mtt.scoring.words import words_of
+
+from .component import MatrixTreeParser
+from .gold import gold_trees
+from .segmentation import training_starts, units_of
+
+STORAGE = {"cached": CachedFeatures, "computed": ComputedFeatures}
+State = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A training sentence: its features, heads (n,) and label numbers (n,), -1 where unknown, and its key."""
+
+    features: SlotFeatures
+    heads: np.ndarray
+    labels: np.ndarray
+    key: bytes
+
+
+@dataclass(frozen=True)
+class Pass:
+    """What a pass did. values: what the learner reports, by name. finished: whether there is nothing more to learn."""
+
+    number: int
+    values: dict[str, float]
+    finished: bool = False
+
+
+def is_linear(parser: object) -> bool:
+    """Whether a component is an `mtt_parser` with a linear scorer."""
+    return isinstance(parser, MatrixTreeParser) and any(isinstance(shim, LinearWeights) for shim in parser.model.shims)
+
+
+def sentences_of(parser: MatrixTreeParser, examples: Iterable[Example], storage: str = "cached") -> list[Sentence]:
+    """The training sentences of an initialised parser, with the features that it will see in them.
+
+    storage: "cached" keeps all features; "computed" finds them anew in every pass, in a tenth of the memory.
+    """
+    shim, found = weights_of(parser.model), []
+    for example in examples:
+        docs = [example.predicted]
+        units = units_of(docs, [training_starts(example)])
+        gold = gold_trees([example], units)
+        ends = np.cumsum(units.lengths)[:-1]
+        parts = zip(
+            words_of(docs, units),
+            np.split(gold.heads, ends),
+            np.split(gold.label_numbers(parser.label_set), ends),
+            strict=True,
+        )
+        for unit, (words, heads, labels) in enumerate(parts):
+            shim.has_tags |= any(words.tags)
+            features = STORAGE[storage](shim.extractor(words), shim.table)
+            found.append(Sentence(features, heads, labels, gold.key(unit, docs)))
+    return found
+
+
+class LinearTraining:
+    """Trains the linear scorer of an initialised parser by the learner that its objective stands for.
+
+    sentences: those of `sentences_of`. optimizer: that of the training config. Its averages have no meaning here:
+        perceptron and MIRA always parse with the mean of their weights, the others with the last. Its L2 is the C of
+        log-linear models, C = 1 / (words * L2); its rate and L2 are those of the labels of log-linear models.
+    seed: for the order of sentences in each pass.
+
+    Sentences that the learner cannot take are left out and counted, in `excluded`.
+    """
+
+    def __init__(self, parser: MatrixTreeParser, sentences: list[Sentence], optimizer: Optimizer, *, seed: int = 0):
+        self.parser = parser
+        self.objective = parser.objective
+        self.shim = weights_of(parser.model)
+        self.sentences = sentences
+        self.optimizer = optimizer
+        self.seed = seed
+        self.problem = self._problem()
+        self.labels: _Labels | None = None
+        if not self.objective.labelled:
+            self.labels = _Labels(parser, sentences, optimizer, seed)
+        self._trainer: Trainer | None = None
+        self._start: np.ndarray | None = None  # where a resumed batch run begins
+        self._passes = 0
+        if hasattr(self.objective, "learner"):
+            self._trainer = Trainer(self.objective.learner(self.problem), seed=seed)
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """How many sentences were left out, by reason."""
+        return self.problem.excluded
+
+    @property
+    def passes(self) -> int:
+        """How many are done."""
+        return self._passes
+
+    def run(self, passes: int, after_pass: Callable[[Pass], None]) -> None:
+        """Train for so many passes, those before a resumption included. Batch methods count iterations as passes.
+
+        after_pass: called when the parser has the weights of the pass; may raise to stop.
+        """
+        if self._trainer is None:
+            self._run_batch(passes, after_pass)
+            return
+        if self._passes >= passes:
+            return
+        for report in self._trainer.run(PassLimit(passes)):
+            self._passes = report.number
+            self._pass_is_over(self._trainer.learner.weights, report.values, False, after_pass)
+
+    def state(self) -> State:
+        """All that `restore` needs, between two passes, as plain arrays."""
+        state = {"passes": np.array(self._passes)}
+        if self._trainer is None:
+            state["weights"] = self._start
+        else:
+            state |= {f"arcs.{name}": value for name, value in self._trainer.state().items()}
+        if self.labels is not None:
+            state["labels"] = self.labels.weights.mean()
+        return state
+
+    def restore(self, state: State) -> None:
+        """Go on from a `state` of the same training. Labels go on from the mean of their weights."""
+        self._passes = int(state["passes"])
+        if self._trainer is None:
+            self._start = np.array(state["weights"])
+        else:
+            arcs = {name[5:]: value for name, value in state.items() if name.startswith("arcs.")}
+            self._trainer.restore(arcs)
+        if self.labels is not None:
+            self.labels.weights = LazyWeights(state["labels"])
+
+    def _run_batch(self, passes: int, after_pass: Callable[[Pass], None]) -> None:
+        if not self.optimizer.L2 > 0:
+            raise ValueError(
+                "training.optimizer.L2 is 0, but a log-linear model needs a weight of |w|^2 / 2, such as 0.001"
+            )
+        n_words = sum(example.n for example in self.problem.examples)
+        before = self._passes
+
+        def report(standing: BatchReport) -> None:
+            self._passes = before + standing.iterations
+            self._start = standing.weights.copy()
+            values = {"objective": standing.value, "gradient_norm": standing.gradient_norm}
+            self._pass_is_over(self._start, values, standing.converged, after_pass)
+
+        C = 1.0 / (n_words * self.optimizer.L2)
+        if passes > before:
+            options = {"initial": self._start, "max_iterations": passes - before}
+            self.objective.train(self.problem, C=C, report=report, **options)
+
+    def _pass_is_over(
+        self, weights: np.ndarray, values: dict[str, float], finished: bool, after_pass: Callable[[Pass], None]
+    ) -> None:
+        """Train labels for a pass as well, and give all weights to the parser."""
+        if self.labels is None:
+            self.shim.set_weights(*split(weights, self.shim.table.size, self.shim.n_labels))
+        else:
+            values = {**values, "label_loss": self.labels.run_pass(self._passes)}
+            self.shim.set_weights(weights, self.labels.weights.mean())
+        after_pass(Pass(self._passes, values, finished))
+
+    def _problem(self) -> Problem:
+        if not self.objective.labelled:
+            examples = [ArcExample(each.features, each.heads) for each in self.sentences]
+            return Problem.of(examples, self.objective.space, self.shim.table.size)
+        rows, n_labels = 1 << self.shim.label_bits, self.shim.n_labels
+        known = [each for each in self.sentences if (each.labels >= 0).all()]
+        examples = [
+            ArcExample(JointFeatures(each.features, rows, n_labels), each.heads, each.labels, n_labels=n_labels)
+            for each in known
+        ]
+        problem = Problem.of(examples, self.objective.space, self.shim.table.size + rows * n_labels)
+        if len(known) < len(self.sentences):
+            problem.excluded["labels unknown"] = len(self.sentences) - len(known)
+        return problem
+
+
+class _Labels:
+    """Passes over the labels of all sentences, at their gold heads."""
+
+    def __init__(self, parser: MatrixTreeParser, sentences: list[Sentence], optimizer: Optimizer, seed: int):
+        shim = weights_of(parser.model)
+        self.objective = parser.objective
+        self.optimizer = optimizer
+        self.seed = seed
+        self.possible = parser.label_set.possible
+        self.sentences = [each for each in sentences if (each.labels >= 0).any()]
+        self.norms = [each.features.row_norms(_some_heads(each.heads), 1 << shim.label_bits) for each in self.sentences]
+        self.weights = LazyWeights(np.zeros((1 << shim.label_bits, shim.n_labels)))
+        if optimizer.averages is not None:
+            self.weights.keep_average()
+
+    def run_pass(self, number: int) -> float:
+        """The loss, summed over words."""
+        total = 0.0
+        for index in np.random.default_rng([self.seed, number]).permutation(len(self.sentences)):
+            total += self._visit(self.sentences[index], self.norms[index])
+        return total
+
+    def _visit(self, sentence: Sentence, norms: np.ndarray) -> float:
+        heads = _some_heads(sentence.heads)
+        scale, weights = self.weights.scaled
+        scores = scale * sentence.features.score_labels(weights, heads)
+        scores[~self.possible[(sentence.heads == 0).astype(int)]] = -np.inf
+        words = LabelledWords(np.array([len(heads)]), lambda _: sentence.key, norms)
+        loss = self.objective.label_loss(np, scores, np.where(sentence.heads >= 0, sentence.labels, -1), words)
+        rate, decay = (1.0, 0.0) if loss.is_step else plain_step(self.optimizer)
+        gradient = loss.gradient if loss.is_step else loss.gradient / len(heads)
+        change = UnitGradient(sentence.features, None, gradient, heads)
+        self.weights.step(partial(_add, change, -rate), decay=decay)
+        return loss.value
+
+
+def _some_heads(heads: np.ndarray) -> np.ndarray:
+    """The root in place of unknown heads."""
+    return np.maximum(heads, 0)
+
+
+def _add(gradient: UnitGradient, factor: float, weights: np.ndarray, scale: float) -> None:
+    gradient.add_labels(weights, factor * scale)
