@@ -34,18 +34,29 @@ class ExponentiatedGradient:
     """An online learner for ``Trainer``; ``max_margin_eg`` and ``log_linear_eg`` make the usual ones.
 
     C: the weight of the losses against |w|^2 / 2. beta: theta at the arcs of the gold trees to start from, 0 elsewhere.
+    primal: whether the primal objective, and with it the gap, is computed after each pass.
 
     Each visit takes one inference an attempted step, O(n^3); each pass one more over all sentences for the primal.
     Memory: two arrays in the shape of its scores for each example.
     """
 
-    def __init__(self, problem: Problem, loss: DualLoss, step_size: StepSize, *, C: float, beta: float = 9.0):
+    def __init__(
+        self,
+        problem: Problem,
+        loss: DualLoss,
+        step_size: StepSize,
+        *,
+        C: float,
+        beta: float = 9.0,
+        primal: bool = True,
+    ):
         if not C > 0:
             raise ValueError(f"C must be above 0, not {C}")
         self.problem = problem
         self.loss = loss
         self.step_size = step_size
         self.C = C
+        self.primal = primal
         self.theta = [beta * example.gold for example in problem.examples]
         self._solve_all()
         step_size.start(len(problem.examples))
@@ -77,20 +88,17 @@ class ExponentiatedGradient:
         example.features.add(self._weights, self.C * update.direction)
 
     def end_pass(self) -> dict[str, float]:
-        """dual, primal, gap = primal - dual >= 0, relative_gap = gap / primal, and rate (the mean one)."""
+        """dual, rate (the mean one), and if asked for primal, gap = primal - dual >= 0, relative_gap = gap / primal."""
         self._sum_weights()  # from the duals, against drift
         dual = self._dual_objective()
         self.step_size.end_pass(dual > self._dual)
         self._dual = dual
+        values = {"dual": dual, "rate": float(self.step_size.state().mean())}
+        if not self.primal:
+            return values
         primal = self.primal_objective()
         gap = primal - dual
-        return {
-            "dual": dual,
-            "primal": primal,
-            "gap": gap,
-            "relative_gap": gap / primal if primal > 0 else 0.0,
-            "rate": float(self.step_size.state().mean()),
-        }
+        return {**values, "primal": primal, "gap": gap, "relative_gap": gap / primal if primal > 0 else 0.0}
 
     def primal_objective(self) -> float:
         """C sum of losses + |w|^2 / 2, by one inference over all sentences."""
@@ -148,17 +156,19 @@ class ExponentiatedGradient:
 
 
 def max_margin_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None
+    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None, primal: bool = True
 ) -> ExponentiatedGradient:
     """Max-margin as in Koo et al. (2007), Figure 2: eta = 1 / C, halved after each pass that does not raise the dual.
 
     For the paper's order of updates, run it by a `Trainer` without a seed.
     """
-    return ExponentiatedGradient(problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta)
+    return ExponentiatedGradient(problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta, primal=primal)
 
 
 def log_linear_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None
+    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None, primal: bool = True
 ) -> ExponentiatedGradient:
     """A log-linear model by exponentiated gradient, with step sizes searched for (Collins et al. 2008)."""
-    return ExponentiatedGradient(problem, LogLinearLoss(), step_size or SearchedPerExample(), C=C, beta=beta)
+    return ExponentiatedGradient(
+        problem, LogLinearLoss(), step_size or SearchedPerExample(), C=C, beta=beta, primal=primal
+    )

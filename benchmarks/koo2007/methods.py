@@ -1,0 +1,88 @@
+"""The three ways to learn, each as passes over a problem that can be watched and stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from spacy_mtt.learning.exponentiated_gradient import max_margin_eg
+from spacy_mtt.learning.log_linear import train_log_linear
+from spacy_mtt.learning.online import averaged_perceptron
+from spacy_mtt.learning.problem import Problem
+from spacy_mtt.learning.step_sizes import SearchedPerExample
+from spacy_mtt.learning.trainer import OnlineLearner, PassLimit, Trainer
+
+Watch = Callable[[int, np.ndarray], bool]  # the number of the pass and the weights after it; True to stop
+
+
+@dataclass(frozen=True)
+class Method:
+    """How a model is trained, and what of it is chosen on the validation part.
+
+    constants: the values of C to try, those in the middle of a range that goes on by the same factor; none for a
+        method without C. widen: how many more values may be tried where the best one is at the end of the range.
+    passes: the most passes. patience: after how many passes without a better score a search stops.
+    seed: of the order of examples, another one in each pass.
+    """
+
+    name: str
+    title: str
+    constants: tuple[float, ...]
+    widen: int
+    passes: int
+    patience: int
+    seed: int = 0
+
+    def settings(self) -> dict[str, Any]:
+        """All that changes what one training run computes."""
+        left_out = ("title", "constants", "widen")
+        return {name: value for name, value in asdict(self).items() if name not in left_out}
+
+    def train(self, problem: Problem, C: float | None, watch: Watch, *, passes: int | None = None) -> None:
+        """Passes until `watch` says to stop, or `passes`, or as many as the method makes at most."""
+        TRAINERS[self.name](problem, C, passes or self.passes, self.seed, watch)
+
+
+def online(learner: OnlineLearner, passes: int, seed: int, watch: Watch) -> None:
+    """Passes of an online learner."""
+    trainer = Trainer(learner, seed=seed)
+    for report in trainer.run(PassLimit(passes)):
+        if watch(report.number, np.ascontiguousarray(trainer.learner.weights)):
+            return
+
+
+def perceptron(problem: Problem, C: float | None, passes: int, seed: int, watch: Watch) -> None:
+    """The averaged perceptron."""
+    online(averaged_perceptron(problem), passes, seed, watch)
+
+
+def max_margin(problem: Problem, C: float, passes: int, seed: int, watch: Watch) -> None:
+    """Exponentiated gradient, with step sizes that are searched for from one on with which one pass leaves beta.
+
+    The paper's schedule, one step size for all, takes several times as many passes to the same dual objective.
+    """
+    step_size = SearchedPerExample(8.0, growth=1.5, largest=1e4)
+    online(max_margin_eg(problem, C=C, step_size=step_size, primal=False), passes, seed, watch)
+
+
+def log_linear(problem: Problem, C: float, passes: int, seed: int, watch: Watch) -> None:
+    """L-BFGS from 0, a pass being an iteration."""
+    train_log_linear(problem, C=C, max_iterations=passes, watch=watch)
+
+
+TRAINERS: dict[str, Callable[..., None]] = {
+    "perceptron": perceptron,
+    "max-margin": max_margin,
+    "log-linear": log_linear,
+}
+METHODS = {
+    method.name: method
+    for method in (
+        Method("perceptron", "perceptron", (), 0, passes=30, patience=5),
+        Method("max-margin", "max-margin", (0.003, 0.01, 0.03), 2, passes=12, patience=3),
+        Method("log-linear", "log-linear", (0.03, 0.1, 0.3), 2, passes=60, patience=5),
+    )
+}
