@@ -64,10 +64,10 @@ class Job:
 
 @dataclass(frozen=True)
 class Search(Job):
-    """Train on the train part, and score the validation part after each pass.
+    """Train on the train part, and score the validation part on the way.
 
-    Models of projective trees parse projectively, the others both ways. The result has `curve`: for each pass the UAS
-    of each decoding.
+    Models of projective trees parse projectively, the others both ways. The result has `curve`: each time the number of
+    `passes` and the `UAS` of each decoding.
     """
 
     def settings(self) -> dict[str, Any]:
@@ -78,16 +78,19 @@ class Search(Job):
         gold = GoldHeads(corpus.validation)
         decodings = DECODINGS[1:] if self.projective else DECODINGS
         spaces = [space_of(decoding, corpus) for decoding in decodings]
-        curve: list[dict[str, float]] = []
+        method = METHODS[self.method]
+        curve: list[dict[str, Any]] = []
 
         def watch(number: int, weights: np.ndarray) -> bool:
+            if number % method.every:
+                return False
             trees = material.to_parse.trees(weights, *spaces)
             scores = [gold.uas(gold.correct(each)) for each in trees]
-            curve.append(dict(zip(decodings, scores, strict=True)))
-            best = [max(each.values()) for each in curve]
-            return number - 1 - best.index(max(best)) >= METHODS[self.method].patience
+            curve.append({"passes": number, "UAS": dict(zip(decodings, scores, strict=True))})
+            best = [max(point["UAS"].values()) for point in curve]
+            return len(best) - 1 - best.index(max(best)) >= method.patience
 
-        METHODS[self.method].train(material.problems[self.projective], self.C, watch)
+        method.train(material.problems[self.projective], self.C, watch)
         return {"curve": curve}
 
 
@@ -95,8 +98,8 @@ class Search(Job):
 class Final(Job):
     """Train on the train and the validation part for a chosen number of passes, and parse the test part.
 
-    The result has `heads` and `correct` (scored words with the right head) of each sentence, `words` (scored ones), and
-    `UAS`.
+    The result has `heads` and `correct` (scored words with the right head) of each sentence, `words` (scored ones),
+    `UAS`, and the number of `features`.
     """
 
     passes: int
@@ -108,19 +111,23 @@ class Final(Job):
     def run(self) -> dict[str, Any]:
         corpus, material = final_material(self.treebank)
         gold = GoldHeads(corpus.test)
-        result: dict[str, Any] = {}
+        last: list[np.ndarray] = []
 
         def watch(number: int, weights: np.ndarray) -> bool:
-            if number == self.passes:
-                (trees,) = material.to_parse.trees(weights, space_of(self.decoding, corpus))
-                correct = gold.correct(trees)
-                result.update(heads=[heads.tolist() for heads in trees], correct=correct, words=gold.words)
-                result.update(UAS=gold.uas(correct), features=material.n_features)
+            last[:] = [weights]
             return False
 
-        problem = material.problems[self.projective]
-        METHODS[self.method].train(problem, self.C, watch, passes=self.passes)
-        return result
+        method = METHODS[self.method]
+        method.train(material.problems[self.projective], self.C, watch, passes=self.passes)
+        (trees,) = material.to_parse.trees(last[0], space_of(self.decoding, corpus))
+        correct = gold.correct(trees)
+        return {
+            "heads": [heads.tolist() for heads in trees],
+            "correct": correct,
+            "words": gold.words,
+            "UAS": gold.uas(correct),
+            "features": material.n_features,
+        }
 
 
 def space_of(decoding: str, corpus: Corpus) -> TreeSpace:

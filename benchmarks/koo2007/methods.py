@@ -22,9 +22,10 @@ Watch = Callable[[int, np.ndarray], bool]  # the number of the pass and the weig
 class Method:
     """How a model is trained, and what of it is chosen on the validation part.
 
-    constants: the values of C to try, those in the middle of a range that goes on by the same factor; none for a
-        method without C. widen: how many more values may be tried where the best one is at the end of the range.
-    passes: the most passes. patience: after how many passes without a better score a search stops.
+    constants: the values of C to try; none for a method without C. widen: how many more values, in half orders of
+        magnitude, may be tried where the best one is at an end.
+    passes: the most passes. every: after how many passes the validation part is scored, again and again.
+    patience: after how many scores that were no better a search stops.
     seed: of the order of examples, another one in each pass.
     """
 
@@ -33,6 +34,7 @@ class Method:
     constants: tuple[float, ...]
     widen: int
     passes: int
+    every: int
     patience: int
     seed: int = 0
 
@@ -81,8 +83,8 @@ TRAINERS: dict[str, Callable[..., None]] = {
 METHODS = {
     method.name: method
     for method in (
-        Method("perceptron", "perceptron", (), 0, passes=30, patience=5),
-        Method("max-margin", "max-margin", (0.003, 0.01, 0.03), 2, passes=12, patience=3),
-        Method("log-linear", "log-linear", (0.03, 0.1, 0.3), 2, passes=60, patience=5),
+        Method("perceptron", "perceptron", (), 0, passes=30, every=1, patience=5),
+        Method("max-margin", "max-margin", (0.003, 0.01, 0.03), 2, passes=16, every=1, patience=4),
+        Method("log-linear", "log-linear", (0.03, 0.1, 0.3), 2, passes=60, every=2, patience=4),
     )
 }

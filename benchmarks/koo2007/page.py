@@ -48,9 +48,9 @@ def table_1(outcomes: Sequence[Outcome]) -> str:
     columns = ("", "%cd", "train", "validation", "test", "test sentences", "root", "data")
     return (
         "## Table 1: the data\n\nCrossing arcs in percent of all arcs of the training and validation parts (%cd; "
-        "arcs from the root at position 0 included), words of each part with punctuation, and whether the trees are single-root or multi-root: multi-root where a training or validation "
-        "sentence has several roots, since a single-root model could learn nothing from such sentences.\n\n"
-        + markdown(columns, rows)
+        "arcs from the root at position 0 included), words of each part with punctuation, and whether the trees are "
+        "single-root or multi-root: multi-root where a training or validation sentence has several roots, since a "
+        "single-root model could learn nothing from such sentences.\n\n" + markdown(columns, rows)
     )
 
 

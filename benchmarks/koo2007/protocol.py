@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,9 +27,7 @@ class Choice:
 def best_point(C: float | None, result: dict[str, Any]) -> Choice:
     """The best pass of one search; of equal ones the earliest, and there non-projective parsing."""
     points = [
-        Choice(C, number, decoding, uas)
-        for number, scores in enumerate(result["curve"], 1)
-        for decoding, uas in scores.items()
+        Choice(C, point["passes"], decoding, uas) for point in result["curve"] for decoding, uas in point["UAS"].items()
     ]
     return max(points, key=lambda point: point.uas)
 
@@ -42,15 +41,15 @@ def searches(treebank: Treebank, method: Method, projective: bool, results: Resu
             break
         best = max(constants, key=lambda C: best_point(C, done[C]).uas)
         if best == constants[0]:
-            constants.insert(0, wider(constants[1], constants[0]))
+            constants.insert(0, further(constants[0], -1))
         elif best == constants[-1]:
-            constants.append(wider(constants[-2], constants[-1]))
+            constants.append(further(constants[-1], 1))
     return [Search(treebank, method.name, projective, C) for C in constants]
 
 
-def wider(inner: float, end: float) -> float:
-    """The next value beyond the end of a range that goes in steps of about a half order of magnitude."""
-    return float(f"{end * end / inner:.1g}")
+def further(C: float, steps: int) -> float:
+    """The value so many half orders of magnitude from C, to one digit: ... 0.01, 0.03, 0.1, 0.3 ..."""
+    return float(f"{10 ** ((round(2 * math.log10(C)) + steps) / 2):.1g}")
 
 
 def choose(treebank: Treebank, method: Method, projective: bool, results: Results) -> Choice | None:

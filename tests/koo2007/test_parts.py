@@ -14,7 +14,7 @@ from benchmarks.koo2007.corpora import fingerprint, load_corpus, without_numbers
 from benchmarks.koo2007.examples import prepare
 from benchmarks.koo2007.jobs import Final, Search, Treebank
 from benchmarks.koo2007.methods import METHODS
-from benchmarks.koo2007.protocol import SETTINGS, Choice, best_point, choose, next_jobs, searches
+from benchmarks.koo2007.protocol import SETTINGS, Choice, best_point, choose, further, next_jobs, searches
 from benchmarks.koo2007.scoring import GoldHeads
 from benchmarks.koo2007.sign_test import SignTest
 from spacy_mtt.inference.trees import is_projective
@@ -95,14 +95,18 @@ def test_the_papers_tables_agree_with_each_other():
 TREEBANK = Treebank(project=None, name="none", fingerprint="0")
 
 
+def point(passes: int, uas: float) -> dict:
+    return {"passes": passes, "UAS": {"projective": uas}}
+
+
 def made_up(scores, done=None):
-    """Results in which the UAS of a search is `scores(job)` at its second pass; `done` collects what was asked."""
+    """Results in which the UAS of a search is `scores(job)` from pass 4 on; `done` collects what was asked."""
 
     def results(job):
         if done is not None and job not in done:
             return None
         if isinstance(job, Search):
-            return {"curve": [{"projective": 1.0}, {"projective": scores(job)}, {"projective": scores(job)}]}
+            return {"curve": [point(2, 1.0), point(4, scores(job)), point(6, scores(job))]}
         return {"correct": []}
 
     return results
@@ -112,7 +116,7 @@ def test_ranges_of_C_are_widened_at_their_ends_and_no_further():
     method = METHODS["max-margin"]
 
     def tried(best):
-        results = made_up(lambda job: -abs(math.log(job.C / best)))
+        results = made_up(lambda job: 90 - abs(math.log(job.C / best)))
         return [job.C for job in searches(TREEBANK, method, True, results)]
 
     low, middle, high = method.constants
@@ -120,22 +124,26 @@ def test_ranges_of_C_are_widened_at_their_ends_and_no_further():
     assert len(tried(low * 1e-9)) == len(tried(high * 1e9)) == 3 + method.widen
     assert tried(high * 1e9)[:3] == [low, middle, high] and tried(high * 1e9)[3] > high
     assert tried(low * 1e-9)[-3:] == [low, middle, high]
-    assert tried(high * 3)[-1] >= high * 3 * 0.9
+    assert tried(high * 3)[-1] > high * 3  # the best one has a worse one beyond it
+
+
+def test_constants_go_in_half_orders_of_magnitude():
+    assert [further(0.003, steps) for steps in (-2, -1, 0, 1, 2)] == [0.0003, 0.001, 0.003, 0.01, 0.03]
+    assert [further(1.0, steps) for steps in (-1, 1)] == [0.3, 3.0]
 
 
 def test_the_best_point_is_the_earliest_of_equal_ones():
     curve = [
-        {"non-projective": 1.0, "projective": 2.0},
-        {"non-projective": 3.0, "projective": 3.0},
-        {"projective": 3.0},
+        {"passes": 1, "UAS": {"non-projective": 1.0, "projective": 2.0}},
+        {"passes": 2, "UAS": {"non-projective": 3.0, "projective": 3.0}},
+        {"passes": 3, "UAS": {"projective": 3.0}},
     ]
     assert best_point(0.1, {"curve": curve}) == Choice(0.1, 2, "non-projective", 3.0)
 
 
 def test_final_runs_come_when_all_searches_are_done():
-    best = dict.fromkeys((name for name in METHODS), 0)
     done: set = set()
-    results = made_up(lambda job: 50.0 if job.C is None else -abs(math.log(job.C / 0.01)), done)
+    results = made_up(lambda job: 50.0 if job.C is None else 90 - abs(math.log(job.C / 0.01)), done)
     rounds = []
     while jobs := next_jobs(TREEBANK, results):
         rounds.append(jobs)
@@ -143,8 +151,8 @@ def test_final_runs_come_when_all_searches_are_done():
         done.update(jobs)
     assert all(isinstance(job, Search) for jobs in rounds[:-1] for job in jobs)
     finals = rounds[-1]
-    assert [(job.method, job.projective) for job in finals] == list(SETTINGS) and len(best) == 3
-    assert all(isinstance(job, Final) and job.passes == 2 and job.decoding == "projective" for job in finals)
+    assert [(job.method, job.projective) for job in finals] == list(SETTINGS)
+    assert all(isinstance(job, Final) and job.passes == 4 and job.decoding == "projective" for job in finals)
     for name, projective in SETTINGS:
         choice = choose(TREEBANK, METHODS[name], projective, results)
         assert (None if name == "perceptron" else 0.01) == choice.C
