@@ -132,6 +132,16 @@ def test_the_log_linear_one_meets_the_optimum_of_lbfgs(space, n_labels):
 
 
 @losses
+def test_without_the_primal_all_else_is_the_same(loss):
+    problem = draw_problem(TreeSpace())
+    whole, short = (Trainer(LEARNERS[loss](problem, C=C, primal=primal), seed=0) for primal in (True, False))
+    for _ in range(3):
+        expected, found = whole.run_pass().values, short.run_pass().values
+        assert found == {"dual": expected["dual"], "rate": expected["rate"]}
+        np.testing.assert_array_equal(whole.learner.weights, short.learner.weights)
+
+
+@losses
 def test_a_resumed_run_is_the_same_as_one_that_never_stopped(loss):
     problem = draw_problem(TreeSpace(projective=True), lengths=(3, 4, 2))
     for step_size in (HalvedPerPass, SearchedPerExample):
