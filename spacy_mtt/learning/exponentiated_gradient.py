@@ -35,6 +35,8 @@ class ExponentiatedGradient:
 
     C: the weight of the losses against |w|^2 / 2. beta: theta at the arcs of the gold trees to start from, 0 elsewhere.
     primal: whether the primal objective, and with it the gap, is computed after each pass.
+    negligible: changes of a marginal up to this wait until there is more to change, so that w is that of marginals
+        which are off by as much at most. Most arcs are improbable, and their features take most of a visit's time.
 
     Each visit takes one inference an attempted step, O(n^3); each pass one more over all sentences for the primal.
     Memory: two arrays in the shape of its scores for each example.
@@ -49,6 +51,7 @@ class ExponentiatedGradient:
         C: float,
         beta: float = 9.0,
         primal: bool = True,
+        negligible: float = 0.0,
     ):
         if not C > 0:
             raise ValueError(f"C must be above 0, not {C}")
@@ -57,6 +60,7 @@ class ExponentiatedGradient:
         self.step_size = step_size
         self.C = C
         self.primal = primal
+        self.negligible = negligible
         self.theta = [beta * example.gold for example in problem.examples]
         self._solve_all()
         step_size.start(len(problem.examples))
@@ -78,8 +82,11 @@ class ExponentiatedGradient:
             distribution = self.problem.space.distribution(theta)
             value = self.loss.value(distribution, cost)
             direction = self.mu[index] - distribution.marginals
+            settled = np.abs(direction) <= self.negligible
+            direction[settled] = 0.0
+            mu = np.where(settled, self.mu[index], distribution.marginals)
             gain = partial(self._gain, example, scores, direction, value, float(self._values[index]))
-            return _Update(theta, distribution.marginals, value, direction, gain)
+            return _Update(theta, mu, value, direction, gain)
 
         update = self.step_size.choose(index, attempt)
         if update is None:
@@ -109,9 +116,10 @@ class ExponentiatedGradient:
         return self.C * losses + 0.5 * float(self._weights @ self._weights)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Between passes: the duals in one flat array, the rates, and the last dual objective."""
+        """Between passes: duals and marginals in flat arrays, the rates, and the last dual objective."""
         return {
             "theta": np.concatenate([theta.ravel() for theta in self.theta]),
+            "mu": np.concatenate([mu.ravel() for mu in self.mu]),
             "step_size": self.step_size.state(),
             "dual": np.array(self._dual),
         }
@@ -121,21 +129,28 @@ class ExponentiatedGradient:
         sizes = [theta.size for theta in self.theta]
         if state["theta"].shape != (sum(sizes),):
             raise ValueError(f"the state has {state['theta'].size} duals, the problem {sum(sizes)}")
-        parts = np.split(np.array(state["theta"], dtype=np.float64), np.cumsum(sizes)[:-1])
-        self.theta = [part.reshape(theta.shape) for part, theta in zip(parts, self.theta, strict=True)]
+        self.theta = self._by_example(state["theta"])
         self._solve_all()
+        self.mu = self._by_example(state["mu"])
+        self._sum_weights()
         self.step_size.restore(state["step_size"])
         self._dual = float(state["dual"])
+
+    def _by_example(self, flat: np.ndarray) -> list[np.ndarray]:
+        parts = np.split(np.array(flat, dtype=np.float64), np.cumsum([theta.size for theta in self.theta])[:-1])
+        return [part.reshape(theta.shape) for part, theta in zip(parts, self.theta, strict=True)]
 
     def _gain(
         self, example: ArcExample, scores: np.ndarray, direction: np.ndarray, value: float, before: float
     ) -> float:
-        """The rise of the dual, over C, by a step in one example; 0.0 if too small to tell from rounding."""
+        """The rise of the dual, over C, by a step in one example; 0.0 if it may be rounding or neglect."""
+        if not direction.any():
+            return 0.0
         quadratic = 0.5 * self.C * example.features.squared_norm(direction)
         linear = direction * scores
         gain = (value - before) - float(linear.sum()) - quadratic
         scale = value + before + float(np.abs(linear).sum()) + quadratic
-        return 0.0 if abs(gain) <= 1e-14 * scale else gain
+        return 0.0 if abs(gain) <= (1e-14 + self.negligible) * scale else gain
 
     def _solve_all(self) -> None:
         """Marginals, values and w from the duals."""
@@ -156,19 +171,39 @@ class ExponentiatedGradient:
 
 
 def max_margin_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None, primal: bool = True
+    problem: Problem,
+    *,
+    C: float,
+    beta: float = 9.0,
+    step_size: StepSize | None = None,
+    primal: bool = True,
+    negligible: float = 0.0,
 ) -> ExponentiatedGradient:
     """Max-margin as in Koo et al. (2007), Figure 2: eta = 1 / C, halved after each pass that does not raise the dual.
 
     For the paper's order of updates, run it by a `Trainer` without a seed.
     """
-    return ExponentiatedGradient(problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta, primal=primal)
+    return ExponentiatedGradient(
+        problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta, primal=primal, negligible=negligible
+    )
 
 
 def log_linear_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None, primal: bool = True
+    problem: Problem,
+    *,
+    C: float,
+    beta: float = 9.0,
+    step_size: StepSize | None = None,
+    primal: bool = True,
+    negligible: float = 0.0,
 ) -> ExponentiatedGradient:
     """A log-linear model by exponentiated gradient, with step sizes searched for (Collins et al. 2008)."""
     return ExponentiatedGradient(
-        problem, LogLinearLoss(), step_size or SearchedPerExample(), C=C, beta=beta, primal=primal
+        problem,
+        LogLinearLoss(),
+        step_size or SearchedPerExample(),
+        C=C,
+        beta=beta,
+        primal=primal,
+        negligible=negligible,
     )
