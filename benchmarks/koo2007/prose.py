@@ -4,6 +4,7 @@ from benchmarks.koo2007.methods import METHODS
 
 MARGIN, LINEAR, PERCEPTRON = METHODS["max-margin"], METHODS["log-linear"], METHODS["perceptron"]
 RANGES = ", ".join(f"{method.title} {' / '.join(f'{C:g}' for C in method.constants)}" for method in (MARGIN, LINEAR))
+NEGLIGIBLE = f"{MARGIN.options['negligible']:g}"
 
 HEADER = f"""# Koo et al. (2007) once more
 
@@ -23,16 +24,16 @@ same for all.
   they are.
 - *Validation.* The dev part of the treebank; without one, every tenth sentence of train. On it are chosen, for each
   treebank and setting, C, the number of passes and, for models from non-projective trees, whether to parse
-  projectively or not; models from projective trees parse projectively. C: {RANGES}, and up to {MARGIN.widen} more
-  by the same factor while the best is at an end. Passes: the validation part is scored after each, until
-  {MARGIN.patience} in a row were no better (perceptron {PERCEPTRON.patience}), at most {MARGIN.passes} (perceptron
-  {PERCEPTRON.passes}; log-linear: {LINEAR.passes}). The paper ran 100.
+  projectively or not; models from projective trees parse projectively. C: {RANGES}, and {MARGIN.widen} more
+  where the best is at an end. Passes: at most {PERCEPTRON.passes} (perceptron), {MARGIN.passes} (max-margin) and
+  {LINEAR.passes} (log-linear). The validation part is scored after each (log-linear: each second), until
+  {PERCEPTRON.patience} scores (perceptron) or {MARGIN.patience} in a row are no better. The paper ran 100.
 - *Test.* The chosen setting is trained once more on train and validation together (the paper: on train alone), and
   scores the test part once, by the rules of CoNLL-X: UAS, words of punctuation alone left out.
-- *Learners.* The perceptron and exponentiated gradient visit sentences in an order drawn anew in each pass (seed
-  0). Exponentiated gradient starts from beta = 9 as in the paper, but searches for a step size at each sentence in
-  place of halving one step size for all. Log-linear models are trained by L-BFGS; a pass is an iteration of it (the
-  paper: conjugate gradient)."""
+- *Learners.* The perceptron and exponentiated gradient visit sentences in an order drawn anew in each pass (seed 0).
+  Exponentiated gradient starts from beta = 9 as in the paper, but searches for a step size at each sentence in place
+  of halving one step size for all, and lets changes of marginals below {NEGLIGIBLE} wait. Log-linear models are trained
+  by L-BFGS; a pass is an iteration of it (the paper: conjugate gradient)."""
 
 REPEATING = """## To repeat
 

@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.koo2007.corpora import Corpus, load_corpus
 from benchmarks.koo2007.jobs import Treebank
 from benchmarks.koo2007.methods import METHODS
-from benchmarks.koo2007.protocol import SETTINGS, Choice, choose, final_job
+from benchmarks.koo2007.protocol import SETTINGS, Choice, choose, final_job, searches
 from benchmarks.koo2007.sign_test import SignTest
 from benchmarks.koo2007.store import Store
 from spacy_mtt.treebanks.statistics import TreebankStatistics
@@ -42,18 +42,19 @@ class Outcome:
 
 def outcome(treebank: Treebank, store: Store) -> Outcome | None:
     """What was found on a treebank; None if something is left to do."""
-    choices, results = {}, {}
+    choices, results, seconds = {}, {}, 0.0
     for name, projective in SETTINGS:
-        job = final_job(treebank, METHODS[name], projective, store.get)
+        method = METHODS[name]
+        job = final_job(treebank, method, projective, store.get)
         result = None if job is None else store.get(job)
         if result is None:
             return None
-        choices[name, projective] = choose(treebank, METHODS[name], projective, store.get)
+        choices[name, projective] = choose(treebank, method, projective, store.get)
         results[name, projective] = result
+        jobs = [job, *searches(treebank, method, projective, store.get)]
+        seconds += sum(map(store.seconds, jobs))
     corpus = load_corpus(treebank.project, treebank.name)
-    return Outcome(
-        treebank.name, statistics(corpus), corpus.single_root, choices, results, store.seconds(treebank.name)
-    )
+    return Outcome(treebank.name, statistics(corpus), corpus.single_root, choices, results, seconds)
 
 
 def statistics(corpus: Corpus) -> dict[str, TreebankStatistics]:

@@ -22,11 +22,13 @@ class Store:
 
     def get(self, job: Job) -> dict[str, Any] | None:
         """The result of a job; None if it has not been done."""
-        try:
-            text = self.path(job).read_text(encoding="utf8")
-        except FileNotFoundError:
-            return None
-        return json.loads(text)["result"]
+        record = self._record(job)
+        return None if record is None else record["result"]
+
+    def seconds(self, job: Job) -> float:
+        """The processor time that a job took; 0 if it has not been done."""
+        record = self._record(job)
+        return 0.0 if record is None else record["seconds"]
 
     def put(self, job: Job, result: dict[str, Any], seconds: float) -> None:
         """Keep a result, with the settings of the job and the processor time that it took."""
@@ -36,7 +38,8 @@ class Store:
         with replacing(path) as file:
             file.write(json.dumps(record).encode("utf8"))
 
-    def seconds(self, treebank: str) -> float:
-        """The processor time of all results of a treebank."""
-        files = sorted((self.folder / treebank).glob("*.json"))
-        return sum(json.loads(file.read_text(encoding="utf8"))["seconds"] for file in files)
+    def _record(self, job: Job) -> dict[str, Any] | None:
+        try:
+            return json.loads(self.path(job).read_text(encoding="utf8"))
+        except FileNotFoundError:
+            return None

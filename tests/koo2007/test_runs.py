@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import shlex
+from pathlib import Path
 
 import pytest
+from weasel.util.config import load_project_config
 
-from benchmarks.koo2007 import grid
-from benchmarks.koo2007.__main__ import main
+from benchmarks.koo2007 import grid, paper
+from benchmarks.koo2007.__main__ import main, options_of
 from benchmarks.koo2007.corpora import load_corpus
 from benchmarks.koo2007.grid import run, workers
 from benchmarks.koo2007.jobs import Final, Search
 from benchmarks.koo2007.protocol import SETTINGS, next_jobs
 from benchmarks.koo2007.report import outcome
 from benchmarks.koo2007.store import Store
+from benchmarks.koo2007.titles import TITLES
+from spacy_mtt.treebanks.assets import read_assets
 from spacy_mtt.treebanks.evaluation import evaluate_conllx
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -43,6 +50,7 @@ def do_all(treebank, store, backend="loky", n_jobs=1) -> None:
         assert list(run([treebank], store)) == [[treebank]]
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_and_other_backends_give_the_same(treebank, tmp_path, calls, monkeypatch):
     store = Store(tmp_path / "one process")
     put = Store.put
@@ -78,6 +86,7 @@ def test_a_stopped_run_goes_on_and_other_backends_give_the_same(treebank, tmp_pa
         assert results_of(other.folder) == results_of(store.folder)
 
 
+@pytest.mark.slow
 def test_the_command_writes_the_page_and_resumes(treebank, tmp_path, calls, capsys):
     page = tmp_path / "docs" / "koo2007.md"
     arguments = ["--treebanks", "tiny", "--project", str(treebank.project), "--results", str(tmp_path / "results")]
@@ -96,6 +105,22 @@ def test_the_command_writes_the_page_and_resumes(treebank, tmp_path, calls, caps
 
     with pytest.raises(SystemExit, match=r"error: .*unknown treebank 'none'"):
         main([*arguments, "--treebanks", "none"])
+
+
+def test_the_project_gives_options_that_the_command_has():
+    (script,) = [each["script"] for each in load_project_config(ROOT)["commands"] if each["name"] == "koo2007-run"]
+    (words,) = map(shlex.split, script)
+    assert words[:3] == ["python", "-m", "benchmarks.koo2007"]
+    options = options_of(words[3:])
+    assert options.treebanks == ["all"] and options.folder == "" and options.jobs == 1
+
+
+def test_the_ten_treebanks_are_in_the_project():
+    assets = read_assets(ROOT / "project.yml")
+    assert len(TITLES) == 10
+    for name, title in TITLES.items():
+        assert {"test"} < {asset.part for asset in assets[name]}
+        assert title.paper is None or title.paper in paper.LANGUAGES
 
 
 def test_wrong_backends_are_named():
