@@ -3,14 +3,16 @@
     python -m benchmarks.koo2007 --from FOLDER --results FOLDER --jobs 2
     python -m benchmarks.koo2007 --treebanks conllx-dutch-alpino6000
 
-Fetches the treebanks, does what has not been done yet, and writes docs/koo2007.md anew after each treebank. It can be
-stopped and started at any time: each training run leaves a file in the folder of results. `--report` runs nothing.
+Fetches the treebanks, does what has not been done yet, and writes docs/koo2007.md anew after each treebank, with all
+that have been done at one time or another. It can be stopped and started at any time: each training run leaves a file
+in the folder of results. `--report` runs nothing.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.koo2007.corpora import fingerprint
@@ -20,7 +22,7 @@ from benchmarks.koo2007.page import page
 from benchmarks.koo2007.report import outcome
 from benchmarks.koo2007.store import Store
 from benchmarks.koo2007.titles import TITLES
-from spacy_mtt.treebanks.assets import fetch_treebank
+from spacy_mtt.treebanks.assets import fetch_treebank, read_assets
 from spacy_mtt.treebanks.errors import TreebankError
 from spacy_mtt.treebanks.writing import replacing
 
@@ -52,22 +54,33 @@ def main(arguments: list[str] | None = None) -> None:
         for name in [] if options.report else names:
             for _ in fetch_treebank(name, project, folder=options.folder or None):
                 pass
-        treebanks = [Treebank(project, name, fingerprint(project, name)) for name in names]
+        to_run, to_show = treebanks(project, names), treebanks(project, shown(project, names))
         if not options.report:
             with workers(options.backend, options.jobs, options.scheduler):
-                for _ in run(treebanks, store, together=options.together):
-                    write_page(options.out, treebanks, store)
-        write_page(options.out, treebanks, store)
+                for _ in run(to_run, store, together=options.together):
+                    write_page(options.out, to_show, store)
+        write_page(options.out, to_show, store)
     except (TreebankError, ValueError) as error:
         sys.exit(f"error: {error}")
 
 
-def write_page(path: Path, treebanks: list[Treebank], store: Store) -> None:
+def shown(project: Path, names: Sequence[str]) -> list[str]:
+    """The treebanks that the page is about: the ten of the experiment, as far as the project has them, and `names`."""
+    ten = [name for name in TITLES if name in read_assets(project)]
+    return [*ten, *(name for name in names if name not in ten)]
+
+
+def treebanks(project: Path, names: Sequence[str]) -> list[Treebank]:
+    """The treebanks of these names."""
+    return [Treebank(project, name, fingerprint(project, name)) for name in names]
+
+
+def write_page(path: Path, to_show: Sequence[Treebank], store: Store) -> None:
     """Write the page of all treebanks that are done; the old one is replaced."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    found = [outcome(treebank, store) for treebank in treebanks]
+    found = [outcome(treebank, store) for treebank in to_show]
     done = [each for each in found if each is not None]
-    missing = [treebank.name for treebank, each in zip(treebanks, found, strict=True) if each is None]
+    missing = [treebank.name for treebank, each in zip(to_show, found, strict=True) if each is None]
     with replacing(path) as file:
         file.write(page(done, missing).encode("utf8"))
 
