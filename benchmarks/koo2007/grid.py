@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 
 from joblib import Parallel, delayed, parallel_config
 from tqdm import tqdm
@@ -18,31 +18,41 @@ BACKENDS = ("loky", "dask", "ray")
 
 @contextmanager
 def workers(backend: str, n_jobs: int, scheduler: str | None = None) -> Iterator[None]:
-    """Within this, joblib has `n_jobs` workers; with a `scheduler` those of a Dask or Ray cluster that runs already."""
-    if backend == "loky":
-        if scheduler:
-            raise ValueError(f"the scheduler {scheduler} is of no use to the backend loky: choose dask or ray")
-        with parallel_config("loky", n_jobs=n_jobs):
-            yield
-    elif backend == "dask":
-        from distributed import Client, LocalCluster
+    """Within this, joblib has `n_jobs` workers; with a `scheduler` those of a Dask or Ray cluster that runs already.
 
-        address = scheduler or LocalCluster(n_workers=n_jobs, threads_per_worker=1, dashboard_address=None)
-        with Client(address), parallel_config("dask", n_jobs=-1 if scheduler else n_jobs):
-            yield
-        if not scheduler:
-            address.close()
-    elif backend == "ray":
-        import ray
-        from ray.util.joblib import register_ray
-
-        register_ray()
-        ray.init(**({"address": scheduler} if scheduler else {"num_cpus": n_jobs}))
-        with parallel_config("ray", n_jobs=-1 if scheduler else n_jobs):
-            yield
-        ray.shutdown()
-    else:
+    ValueError for another backend, for a scheduler that a backend has no use for, and if a package is missing.
+    """
+    if backend not in BACKENDS:
         raise ValueError(f"the backend is {backend!r}, but must be one of {', '.join(BACKENDS)}")
+    if scheduler and backend == "loky":
+        raise ValueError(f"the scheduler {scheduler} is of no use to the backend loky: choose dask or ray")
+    with ExitStack() as stack:
+        try:
+            if backend == "dask":
+                _start_dask(stack, n_jobs, scheduler)
+            elif backend == "ray":
+                _start_ray(stack, n_jobs, scheduler)
+        except ModuleNotFoundError as error:
+            raise ValueError(f"the backend {backend} needs the package {error.name}, which is not installed") from None
+        stack.enter_context(parallel_config(backend, n_jobs=-1 if scheduler else n_jobs))
+        yield
+
+
+def _start_dask(stack: ExitStack, n_jobs: int, scheduler: str | None) -> None:
+    from distributed import Client, LocalCluster
+
+    cluster = LocalCluster(n_workers=n_jobs, threads_per_worker=1, dashboard_address=None) if not scheduler else None
+    stack.enter_context(cluster or nullcontext())
+    stack.enter_context(Client(cluster or scheduler))
+
+
+def _start_ray(stack: ExitStack, n_jobs: int, scheduler: str | None) -> None:
+    import ray
+    from ray.util.joblib import register_ray
+
+    register_ray()
+    ray.init(**({"address": scheduler} if scheduler else {"num_cpus": n_jobs}))
+    stack.callback(ray.shutdown)
 
 
 class _WithBar(Parallel):

@@ -88,7 +88,7 @@ class Search(Job):
             scores = [gold.uas(gold.correct(each)) for each in trees]
             curve.append({"passes": number, "UAS": dict(zip(decodings, scores, strict=True))})
             best = [max(point["UAS"].values()) for point in curve]
-            return len(best) - 1 - best.index(max(best)) >= method.patience
+            return number >= method.earliest and len(best) - 1 - best.index(max(best)) >= method.patience
 
         method.train(material.problems[self.projective], self.C, watch)
         return {"curve": curve}

@@ -25,7 +25,8 @@ class Method:
     constants: the values of C to try; none for a method without C. widen: how many more values, in half orders of
         magnitude, may be tried where the best one is at an end.
     passes: the most passes. every: after how many passes the validation part is scored, again and again.
-    patience: after how many scores that were no better a search stops.
+    patience: after how many scores that were no better a search stops, if that is not before the pass `earliest`:
+        exponentiated gradient is worse after its second pass than after its first for some time.
     seed: of the order of examples, another one in each pass.
     options: of the learner.
     """
@@ -37,6 +38,7 @@ class Method:
     passes: int
     every: int
     patience: int
+    earliest: int = 1
     seed: int = 0
     options: dict[str, float] = field(default_factory=dict)
 
@@ -89,7 +91,17 @@ METHODS = {
     method.name: method
     for method in (
         Method("perceptron", "perceptron", (), 0, passes=30, every=1, patience=5),
-        Method("max-margin", "max-margin", (0.003, 0.01, 0.03), 1, passes=16, every=1, patience=3, options=STEPS),
+        Method(
+            "max-margin",
+            "max-margin",
+            (0.003, 0.01, 0.03),
+            1,
+            passes=16,
+            every=1,
+            patience=3,
+            earliest=10,
+            options=STEPS,
+        ),
         Method("log-linear", "log-linear", (0.03, 0.1, 0.3), 1, passes=50, every=2, patience=3, options={"memory": 10}),
     )
 }

@@ -27,7 +27,8 @@ same for all.
   projectively or not; models from projective trees parse projectively. C: {RANGES}, and {MARGIN.widen} more
   where the best is at an end. Passes: at most {PERCEPTRON.passes} (perceptron), {MARGIN.passes} (max-margin) and
   {LINEAR.passes} (log-linear). The validation part is scored after each (log-linear: each second), until
-  {PERCEPTRON.patience} scores (perceptron) or {MARGIN.patience} in a row are no better. The paper ran 100.
+  {PERCEPTRON.patience} scores (perceptron) or {MARGIN.patience} in a row are no better (max-margin: not before pass
+  {MARGIN.earliest}). The paper ran 100.
 - *Test.* The chosen setting is trained once more on train and validation together (the paper: on train alone), and
   scores the test part once, by the rules of CoNLL-X: UAS, words of punctuation alone left out.
 - *Learners.* The perceptron and exponentiated gradient visit sentences in an order drawn anew in each pass (seed 0).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from pathlib import Path
 
 import pytest
@@ -123,11 +124,14 @@ def test_the_ten_treebanks_are_in_the_project():
         assert title.paper is None or title.paper in paper.LANGUAGES
 
 
-def test_wrong_backends_are_named():
+def test_wrong_backends_are_named(monkeypatch):
     with (
         pytest.raises(ValueError, match="the backend is 'threads', but must be one of loky, dask, ray"),
         workers("threads", 1),
     ):
+        pass
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(ValueError, match="the backend ray needs the package ray"), workers("ray", 1):
         pass
     with pytest.raises(ValueError, match="of no use to the backend loky"), workers("loky", 1, "tcp://nowhere:1"):
         pass
