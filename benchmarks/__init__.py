@@ -4,6 +4,7 @@
     python -m benchmarks.robustness     exactness against every peer that is installed
     python -m benchmarks.cancellation   the figure of docs/inference.md
     python -m benchmarks.treebanks      accuracy and speed of the parser beside spaCy's
+    python -m benchmarks.koo2007        the experiment of Koo et al. (2007)
     bash benchmarks/sanitize.sh         the kernels under AddressSanitizer and UBSan
 
 Nothing here is part of the package, and nothing in the package imports a peer.

@@ -3,7 +3,9 @@
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
+
+import threading
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -295,14 +297,14 @@ cdef class SlotFeatures:
         return merged[merged >= 0], sums[merged >= 0]
 
     def squared_norm(self, coefficients):
-        """|sum_hm coefficients[h, m] phi(h -> m)|^2, what shares a slot added up first. O(features) expected."""
+        """|sum_hm coefficients[h, m] phi(h -> m)|^2, what shares a slot added up first.
+
+        O(features) of the arcs with a coefficient; each thread keeps one vector of `size` weights to add them up in.
+        """
         cdef const int32_t[::1] places
         cdef const double[::1] values
         places, values = self._gathered(coefficients)
-        cdef double total = merged_square(places, values)
-        if total < 0.0:
-            raise MemoryError(f"no memory to merge {places.shape[0]} features")
-        return total
+        return merged_square(places, values, _zeros(self.size))
 
     def _gathered(self, coefficients):
         """The slots (F,) and values (F,) of all arcs whose coefficient is not 0, one after the other."""
@@ -362,33 +364,30 @@ def _kind(value):
     return f"{value.dtype} of the strides {value.strides}" if isinstance(value, np.ndarray) else type(value).__name__
 
 
-cdef double merged_square(const int32_t[::1] places, const double[::1] values) noexcept nogil:
-    """The squared norm of the vector with these slots, those of -1 left out; -1 if there is no memory."""
-    cdef Py_ssize_t capacity = 16, i
-    cdef uint64_t place
+_room = threading.local()
+
+
+def _zeros(Py_ssize_t size):
+    """Zeros, (size,) or more, that are this thread's until the next call: whoever writes puts the zeros back."""
+    zeros = getattr(_room, "zeros", None)
+    if zeros is None or len(zeros) < size:
+        zeros = _room.zeros = np.zeros(size)
+    return zeros
+
+
+cdef double merged_square(
+    const int32_t[::1] places, const double[::1] values, double[::1] zeros
+) noexcept nogil:
+    """The squared norm of the vector with these slots, those of -1 left out. `zeros` come back as they were."""
+    cdef Py_ssize_t i
     cdef double total = 0.0
-    while capacity < 2 * places.shape[0]:
-        capacity *= 2
-    cdef int32_t *owners = <int32_t *>calloc(capacity, sizeof(int32_t))  # slot + 1; 0: free
-    cdef double *sums = <double *>malloc(capacity * sizeof(double))
-    if owners == NULL or sums == NULL:
-        free(owners)
-        free(sums)
-        return -1.0
     for i in range(places.shape[0]):
-        if places[i] < 0:
-            continue
-        place = (<uint64_t>places[i] * <uint64_t>0x9E3779B97F4A7C15 >> 32) & <uint64_t>(capacity - 1)
-        while owners[place] and owners[place] != places[i] + 1:
-            place = (place + 1) & <uint64_t>(capacity - 1)
-        if owners[place] == 0:
-            owners[place], sums[place] = places[i] + 1, 0.0
-        sums[place] += values[i]
-    for i in range(capacity):
-        if owners[i]:
-            total += sums[i] * sums[i]
-    free(owners)
-    free(sums)
+        if places[i] >= 0:
+            zeros[places[i]] += values[i]
+    for i in range(places.shape[0]):
+        if places[i] >= 0:
+            total += zeros[places[i]] * zeros[places[i]]
+            zeros[places[i]] = 0.0
     return total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -268,7 +269,7 @@ class TreeDistribution:
     def _size(self) -> int:
         return self._scores.shape[1]
 
-    @property
+    @cached_property
     def _posterior_with_trees(self) -> Posterior:
         """The posterior with its marginals, if every sentence has a tree; NoTreeError otherwise."""
         _ = self._posterior.mu  # before log Z is asked for by itself: the marginals give it as well

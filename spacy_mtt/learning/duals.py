@@ -107,18 +107,24 @@ def _best(distribution: TreeDistribution):
 
 
 def rise_of_dual(
-    value: float, before: float, direction: np.ndarray, scores: np.ndarray, weight: float, squared_norm: float
+    value: float,
+    before: float,
+    direction: np.ndarray,
+    scores: np.ndarray,
+    weight: float,
+    squared_norm: float,
+    neglected: float = 0.0,
 ) -> float:
-    """The rise of the dual, over C, by a step in one example; 0.0 if too small to tell from rounding.
+    """The rise of the dual, over C, by a step in one example; 0.0 if it may be rounding or what was neglected.
 
     value, before: the example's `DualLoss.value` after the step and before. direction: by how much its marginals fall,
-    squared_norm: |sum direction phi|^2. weight: C.
+    squared_norm: |sum direction phi|^2. weight: C. neglected: up to which entries of `direction` were set to 0.
     """
     quadratic = 0.5 * weight * squared_norm
     linear = direction * scores
     gain = (value - before) - float(linear.sum()) - quadratic
     scale = value + before + float(np.abs(linear).sum()) + quadratic
-    return 0.0 if abs(gain) <= 1e-14 * scale else gain
+    return 0.0 if abs(gain) <= (1e-14 + neglected) * scale else gain
 
 
 def padded_trees(examples: list[ArcExample]) -> list[np.ndarray]:

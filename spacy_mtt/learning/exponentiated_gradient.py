@@ -33,18 +33,33 @@ class ExponentiatedGradient:
     """An online learner for ``Trainer``; ``max_margin_eg`` and ``log_linear_eg`` make the usual ones.
 
     C: the weight of the losses against |w|^2 / 2. beta: theta at the arcs of the gold trees to start from, 0 elsewhere.
+    primal: whether the primal objective, and with it the gap, is computed after each pass.
+    negligible: changes of a marginal up to this wait until there is more to change, so that w is that of marginals
+        which are off by as much at most. Most arcs are improbable, and their features take most of a visit's time.
 
     Each visit takes one inference an attempted step, O(n^3); each pass one more over all sentences for the primal.
     Memory: two arrays in the shape of its scores for each example.
     """
 
-    def __init__(self, problem: Problem, loss: DualLoss, step_size: StepSize, *, C: float, beta: float = 9.0):
+    def __init__(
+        self,
+        problem: Problem,
+        loss: DualLoss,
+        step_size: StepSize,
+        *,
+        C: float,
+        beta: float = 9.0,
+        primal: bool = True,
+        negligible: float = 0.0,
+    ):
         if not C > 0:
             raise ValueError(f"C must be above 0, not {C}")
         self.problem = problem
         self.loss = loss
         self.step_size = step_size
         self.C = C
+        self.primal = primal
+        self.negligible = negligible
         self.theta = [beta * example.gold for example in problem.examples]
         self._solve_all()
         step_size.start(len(problem.examples))
@@ -66,13 +81,18 @@ class ExponentiatedGradient:
             distribution = self.problem.space.distribution(theta)
             value = self.loss.value(distribution, cost)
             direction = self.mu[index] - distribution.marginals
+            settled = np.abs(direction) <= self.negligible
+            direction[settled] = 0.0
+            mu = np.where(settled, self.mu[index], distribution.marginals)
             before = float(self._values[index])
 
             def gain() -> float:
+                if not direction.any():
+                    return 0.0
                 square = example.features.squared_norm(direction)
-                return rise_of_dual(value, before, direction, scores, self.C, square)
+                return rise_of_dual(value, before, direction, scores, self.C, square, neglected=self.negligible)
 
-            return _Update(theta, distribution.marginals, value, direction, gain)
+            return _Update(theta, mu, value, direction, gain)
 
         update = self.step_size.choose(index, attempt)
         if update is None:
@@ -81,20 +101,17 @@ class ExponentiatedGradient:
         example.features.add(self._weights, self.C * update.direction)
 
     def end_pass(self) -> dict[str, float]:
-        """dual, primal, gap = primal - dual >= 0, relative_gap = gap / primal, and rate (the mean one)."""
+        """dual, rate (the mean one), and if asked for primal, gap = primal - dual >= 0, relative_gap = gap / primal."""
         self._sum_weights()  # from the duals, against drift
         dual = self._dual_objective()
         self.step_size.end_pass(dual > self._dual)
         self._dual = dual
+        values = {"dual": dual, "rate": float(self.step_size.state().mean())}
+        if not self.primal:
+            return values
         primal = self.primal_objective()
         gap = primal - dual
-        return {
-            "dual": dual,
-            "primal": primal,
-            "gap": gap,
-            "relative_gap": gap / primal if primal > 0 else 0.0,
-            "rate": float(self.step_size.state().mean()),
-        }
+        return {**values, "primal": primal, "gap": gap, "relative_gap": gap / primal if primal > 0 else 0.0}
 
     def primal_objective(self) -> float:
         """C sum of losses + |w|^2 / 2, by one inference over all sentences."""
@@ -105,9 +122,10 @@ class ExponentiatedGradient:
         return self.C * losses + 0.5 * float(self._weights @ self._weights)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Between passes: the duals in one flat array, the rates, and the last dual objective."""
+        """Between passes: duals and marginals in flat arrays, the rates, and the last dual objective."""
         return {
             "theta": np.concatenate([theta.ravel() for theta in self.theta]),
+            "mu": np.concatenate([mu.ravel() for mu in self.mu]),
             "step_size": self.step_size.state(),
             "dual": np.array(self._dual),
         }
@@ -117,11 +135,16 @@ class ExponentiatedGradient:
         sizes = [theta.size for theta in self.theta]
         if state["theta"].shape != (sum(sizes),):
             raise ValueError(f"the state has {state['theta'].size} duals, the problem {sum(sizes)}")
-        parts = np.split(np.array(state["theta"], dtype=np.float64), np.cumsum(sizes)[:-1])
-        self.theta = [part.reshape(theta.shape) for part, theta in zip(parts, self.theta, strict=True)]
+        self.theta = self._by_example(state["theta"])
         self._solve_all()
+        self.mu = self._by_example(state["mu"])
+        self._sum_weights()
         self.step_size.restore(state["step_size"])
         self._dual = float(state["dual"])
+
+    def _by_example(self, flat: np.ndarray) -> list[np.ndarray]:
+        parts = np.split(np.array(flat, dtype=np.float64), np.cumsum([theta.size for theta in self.theta])[:-1])
+        return [part.reshape(theta.shape) for part, theta in zip(parts, self.theta, strict=True)]
 
     def _solve_all(self) -> None:
         """Marginals, values and w from the duals."""
@@ -142,17 +165,39 @@ class ExponentiatedGradient:
 
 
 def max_margin_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None
+    problem: Problem,
+    *,
+    C: float,
+    beta: float = 9.0,
+    step_size: StepSize | None = None,
+    primal: bool = True,
+    negligible: float = 0.0,
 ) -> ExponentiatedGradient:
     """Max-margin as in Koo et al. (2007), Figure 2: eta = 1 / C, halved after each pass that does not raise the dual.
 
     For the paper's order of updates, run it by a `Trainer` without a seed.
     """
-    return ExponentiatedGradient(problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta)
+    return ExponentiatedGradient(
+        problem, MaxMarginLoss(), step_size or HalvedPerPass(), C=C, beta=beta, primal=primal, negligible=negligible
+    )
 
 
 def log_linear_eg(
-    problem: Problem, *, C: float, beta: float = 9.0, step_size: StepSize | None = None
+    problem: Problem,
+    *,
+    C: float,
+    beta: float = 9.0,
+    step_size: StepSize | None = None,
+    primal: bool = True,
+    negligible: float = 0.0,
 ) -> ExponentiatedGradient:
     """A log-linear model by exponentiated gradient, with step sizes searched for (Collins et al. 2008)."""
-    return ExponentiatedGradient(problem, LogLinearLoss(), step_size or SearchedPerExample(), C=C, beta=beta)
+    return ExponentiatedGradient(
+        problem,
+        LogLinearLoss(),
+        step_size or SearchedPerExample(),
+        C=C,
+        beta=beta,
+        primal=primal,
+        negligible=negligible,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
@@ -70,8 +70,6 @@ class LogLikelihood:
         """The cross-entropy of the labels."""
         return LabelLoss(*cross_entropy(xp, scores, gold))
 
-    def train(
-        self, problem: Problem, *, C: float, report: Callable[[BatchReport], None] | None = None, **options
-    ) -> tuple[np.ndarray, BatchReport]:
+    def train(self, problem: Problem, *, C: float, **options) -> tuple[np.ndarray, BatchReport]:
         """The weights of the linear model that minimises C times the loss plus |w|^2 / 2: see `train_log_linear`."""
-        return train_log_linear(problem, C=C, report=report, **options)
+        return train_log_linear(problem, C=C, **options)

@@ -7,7 +7,7 @@ that its gradient bounds the error: |w - w*| <= |grad L(w)| and L(w) - L(w*) <= 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -71,23 +71,27 @@ class LBFGS:
 
 @dataclass(frozen=True)
 class BatchReport:
-    """Where batch training stands. converged: whether the gradient's norm is small enough. weights: those in use."""
+    """Where batch training stands. converged: whether the gradient's norm is small enough."""
 
     iterations: int
     value: float
     gradient_norm: float
     converged: bool
     excluded: dict[str, int]
-    weights: np.ndarray = field(repr=False, compare=False)
+
+
+Report = Callable[[BatchReport], None]
+Watch = Callable[[int, np.ndarray], bool]
 
 
 class _Solver:
     """The objective as scipy calls it, which keeps the last gradient and knows when to stop."""
 
-    def __init__(self, objective: LogLinearObjective, tolerance: float, report: Callable[[BatchReport], None] | None):
+    def __init__(self, objective: LogLinearObjective, tolerance: float, report: Report | None, watch: Watch | None):
         self.objective = objective
         self.tolerance = tolerance
         self.report = report
+        self.watch = watch
         self.iterations = 0
         self._at: np.ndarray | None = None
 
@@ -101,14 +105,15 @@ class _Solver:
         value, gradient = self(weights)
         norm = float(np.linalg.norm(gradient))
         converged = norm <= self.tolerance * float(np.linalg.norm(weights))
-        return BatchReport(self.iterations, value, norm, converged, dict(self.objective.problem.excluded), weights)
+        return BatchReport(self.iterations, value, norm, converged, dict(self.objective.problem.excluded))
 
     def after_iteration(self, weights: np.ndarray) -> None:
         self.iterations += 1
         standing = self.standing(weights)
         if self.report is not None:
             self.report(standing)
-        if standing.converged:
+        stop = self.watch is not None and self.watch(self.iterations, weights.copy())
+        if stop or standing.converged:
             raise StopIteration
 
 
@@ -120,7 +125,8 @@ def train_log_linear(
     tolerance: float = 1e-4,
     max_iterations: int = 500,
     initial: np.ndarray | None = None,
-    report: Callable[[BatchReport], None] | None = None,
+    report: Report | None = None,
+    watch: Watch | None = None,
 ) -> tuple[np.ndarray, BatchReport]:
     """The weights that minimise L, and how it ended.
 
@@ -130,12 +136,13 @@ def train_log_linear(
     max_iterations: a limit, which the paper tunes as its T. A run that meets it, or whose line search finds nothing
         better in float64, is not `converged`.
     initial: where to start, 0 if not given. report: called after each iteration.
+    watch: called after each iteration with its number, from 1, and its weights; True ends the training there.
     """
     optimiser = LBFGS() if optimiser is None else optimiser
     start = np.zeros(problem.n_features) if initial is None else np.array(initial, dtype=np.float64)
     if start.shape != (problem.n_features,):
         raise ValueError(f"initial weights have the shape {start.shape}, but there are {problem.n_features} features")
-    solver = _Solver(LogLinearObjective(problem, C=C), tolerance, report)
+    solver = _Solver(LogLinearObjective(problem, C=C), tolerance, report, watch)
     if max_iterations < 1 or solver.standing(start).converged:
         return start, solver.standing(start)
     options = optimiser.options(max_iterations)

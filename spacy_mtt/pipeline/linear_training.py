@@ -159,16 +159,19 @@ class LinearTraining:
         n_words = sum(example.n for example in self.problem.examples)
         before = self._passes
 
-        def report(standing: BatchReport) -> None:
-            self._passes = before + standing.iterations
-            self._start = standing.weights.copy()
-            values = {"objective": standing.value, "gradient_norm": standing.gradient_norm}
-            self._pass_is_over(self._start, values, standing.converged, after_pass)
+        standing: list[BatchReport] = []
+
+        def watch(iteration: int, weights: np.ndarray) -> bool:
+            self._passes, self._start = before + iteration, weights
+            last = standing.pop()
+            values = {"objective": last.value, "gradient_norm": last.gradient_norm}
+            self._pass_is_over(weights, values, last.converged, after_pass)
+            return False
 
         C = 1.0 / (n_words * self.optimizer.L2)
         if passes > before:
             options = {"initial": self._start, "max_iterations": passes - before}
-            self.objective.train(self.problem, C=C, report=report, **options)
+            self.objective.train(self.problem, C=C, report=standing.append, watch=watch, **options)
 
     def _pass_is_over(
         self, weights: np.ndarray, values: dict[str, float], finished: bool, after_pass: Callable[[Pass], None]

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -233,6 +234,28 @@ def test_squared_norm_merges_what_arcs_share():
     assert features.squared_norm(coefficients) == 0.0
     coefficients[2, 1] = 2.0
     assert features.squared_norm(coefficients) == 9.0
+
+
+def test_squared_norms_leave_nothing_behind_for_other_sentences_and_threads():
+    keys = KeyExtractor([("m.form",), ("h.form",)])(Words(forms=["a", "b", "a"]))
+    many = [ComputedFeatures(keys, HashTable(bits)) for bits in (20, 8, 21, 12)]
+    rng = np.random.default_rng(0)
+    drawn = [rng.normal(size=(4, 4)) for _ in range(3)]
+
+    def norms():
+        return [features.squared_norm(coefficients) for coefficients in drawn for features in many]
+
+    def expected(features, coefficients):
+        total = np.zeros(features.size)
+        features.add(total, coefficients)
+        return total @ total
+
+    first = norms()
+    wanted = [expected(features, coefficients) for coefficients in drawn for features in many]
+    np.testing.assert_allclose(first, wanted, rtol=1e-12)
+    with ThreadPoolExecutor(4) as pool:
+        for again in pool.map(lambda _: norms(), range(40)):
+            assert again == first
 
 
 def test_words_between_are_counted():

@@ -132,12 +132,47 @@ def test_the_log_linear_one_meets_the_optimum_of_lbfgs(space, n_labels):
 
 
 @losses
-def test_a_resumed_run_is_the_same_as_one_that_never_stopped(loss):
+def test_without_the_primal_all_else_is_the_same(loss):
+    problem = draw_problem(TreeSpace())
+    whole, short = (Trainer(LEARNERS[loss](problem, C=C, primal=primal), seed=0) for primal in (True, False))
+    for _ in range(3):
+        expected, found = whole.run_pass().values, short.run_pass().values
+        assert found == {"dual": expected["dual"], "rate": expected["rate"]}
+        np.testing.assert_array_equal(whole.learner.weights, short.learner.weights)
+
+
+@spaces
+@losses
+def test_negligible_changes_wait(space, loss):
+    problem = draw_problem(space, lengths=(3, 4, 2))
+    limit = 1e-3
+    trainer = Trainer(LEARNERS[loss](problem, C=C, step_size=SearchedPerExample(), negligible=limit), seed=1)
+    exact = Trainer(LEARNERS[loss](problem, C=C, step_size=SearchedPerExample()), seed=1)
+    apart = 0.0
+    for _ in range(40):
+        values, expected = trainer.run_pass().values, exact.run_pass().values
+        learner = trainer.learner
+        for theta, mu in zip(learner.theta, learner.mu, strict=True):
+            off = np.abs(mu - space.distribution(theta).marginals).max()
+            assert off <= limit
+            apart = max(apart, off)
+        weights = np.zeros(problem.n_features)
+        for example, mu in zip(problem.examples, learner.mu, strict=True):
+            example.features.add(weights, C * (example.gold - mu))
+        np.testing.assert_allclose(learner.weights, weights, atol=1e-12)
+    assert apart > 0.0, "nothing has waited"
+    assert values["primal"] == pytest.approx(expected["primal"], rel=0.02)
+
+
+@losses
+@pytest.mark.parametrize("negligible", [0.0, 0.01])
+def test_a_resumed_run_is_the_same_as_one_that_never_stopped(loss, negligible):
     problem = draw_problem(TreeSpace(projective=True), lengths=(3, 4, 2))
     for step_size in (HalvedPerPass, SearchedPerExample):
-        whole = Trainer(LEARNERS[loss](problem, C=C, step_size=step_size()), seed=2)
+        options = {"C": C, "negligible": negligible}
+        whole = Trainer(LEARNERS[loss](problem, step_size=step_size(), **options), seed=2)
         list(whole.run(PassLimit(3)))
-        resumed = Trainer(LEARNERS[loss](problem, C=C, step_size=step_size()), seed=2)
+        resumed = Trainer(LEARNERS[loss](problem, step_size=step_size(), **options), seed=2)
         resumed.restore({key: np.array(value) for key, value in whole.state().items()})
         for trainer in (whole, resumed):
             list(trainer.run(PassLimit(8)))

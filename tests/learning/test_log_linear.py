@@ -67,6 +67,22 @@ def test_training_stops_at_its_limit_and_goes_on_from_given_weights():
         train_log_linear(problem, C=0)
 
 
+@pytest.mark.parametrize("optimiser", [LBFGS(), ConjugateGradient()], ids=["L-BFGS", "CG"])
+def test_training_can_be_watched_and_stopped(optimiser):
+    problem = draw_problem(TreeSpace())
+    seen = []
+
+    def watch(number, weights):
+        seen.append((number, weights))
+        return number == 3
+
+    weights, report = train_log_linear(problem, C=C, optimiser=optimiser, tolerance=1e-7, watch=watch)
+    assert [number for number, _ in seen] == [1, 2, 3] and report.iterations == 3 and not report.converged
+    np.testing.assert_array_equal(seen[-1][1], weights)
+    limited, _ = train_log_linear(problem, C=C, optimiser=optimiser, tolerance=1e-7, max_iterations=2)
+    np.testing.assert_array_equal(seen[1][1], limited)
+
+
 def test_sentences_outside_the_space_are_in_the_report():
     problem = draw_problem(TreeSpace(projective=False, single_root=False), seed=3, lengths=(4,) * 8)
     single = type(problem).of(problem.examples, TreeSpace(projective=True, single_root=True), problem.n_features)
