@@ -82,23 +82,23 @@ def test_steps_are_those_of_the_batch_learner(name, labelled):
 @pytest.mark.parametrize("steps", ["halved", "searched"])
 @pytest.mark.parametrize("loss,C", [("max_margin", 0.02), ("log_linear", 0.5)])
 def test_exponentiated_gradient_meets_the_optimum_of_the_batch_learner(loss, C, steps):
-    rate = 1.0 if steps == "halved" and loss == "max_margin" else 0.5
+    rate = 4.0 if loss == "max_margin" else 0.5
     objective = {**OBJECTIVES["max-margin"], "loss": loss, "C": C, "steps": steps, "rate": rate}
-    nlp, examples = linear_pipeline(objective, count=12)
-    examples = [*examples, *examples[:3]]  # three sentences come twice
+    nlp, examples = linear_pipeline(objective, count=8)
+    examples = [*examples, *examples[:2]]  # two sentences come twice
     nlp.initialize(lambda: examples)
     parser = nlp.get_pipe("mtt_parser")
     training = LinearTraining(parser, sentences_of(parser, examples), plain_steps())
     values = {}
-    training.run(60, lambda done: values.update(done.values))
+    training.run(40, lambda done: values.update(done.values))
     optimum, gap = training._trainer.learner.weights, values["gap"]
     weights_of(parser.model).set_weights(np.zeros_like(optimum))
-    train(nlp, examples, plain_steps(), 60)
+    train(nlp, examples, plain_steps(), 40)
     objective_of = training._trainer.learner
     objective_of._weights = arc_weights(nlp)
     # The minimum lies between dual and primal: ours is no worse than as far above it again.
     assert objective_of.primal_objective() <= values["primal"] + gap + 0.02 * values["primal"]
-    assert values["relative_gap"] < 0.05
+    assert values["relative_gap"] < 0.1
 
 
 def test_a_gradient_step_is_that_of_the_mean_loss_over_words():
