@@ -10,16 +10,18 @@ from spacy_mtt.cli.check import check
 from spacy_mtt.cli.convert import convert
 from spacy_mtt.cli.evaluate import evaluate
 from spacy_mtt.cli.fetch import fetch
+from spacy_mtt.cli.fill_config import fill_config
 from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
 
-HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check and convert them, show and evaluate parses."
+HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check and convert them, show and evaluate parses; fill configs."
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 app.command()(check)
 app.command()(convert)
 app.command()(evaluate)
 app.command()(fetch)
+app.command("fill-config")(fill_config)
 app.command()(prepare)
 app.command()(show)
 _spacy_app.add_typer(app, name="mtt")
