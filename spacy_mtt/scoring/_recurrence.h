@@ -56,21 +56,22 @@ INLINED float tanh_of(float x)
     return p / (p + 2.0f);
 }
 
-/* The n tokens of a sequence, in one direction: the gates become sigmoids in place, states c and outputs y are written.
- * z: the first of h channels in the first token's row of gates, c and y likewise; zero: h zeros. */
+/* The n tokens of a sequence, in one direction: the bias b is added to the gates in place, f and o become sigmoids, states
+ * c and outputs y are written. z: the first of h channels in the first token's row of gates, b, c and y likewise; zero:
+ * h zeros. */
 CLONES static void scan_direction(
-    ptrdiff_t n, ptrdiff_t h, int backwards, const float *zero, float *z, float *c, float *y)
+    ptrdiff_t n, ptrdiff_t h, int backwards, const float *zero, const float *b, float *z, float *c, float *y)
 {
     ptrdiff_t i, j;
     for (i = 0; i < n; i++) {
         const ptrdiff_t t = backwards ? n - 1 - i : i;
         const float *before = i == 0 ? zero : c + 2 * h * (backwards ? t + 1 : t - 1);
-        const float *zt = z + 6 * h * t;
-        float *ft = z + 6 * h * t + 2 * h, *ot = z + 6 * h * t + 4 * h, *ct = c + 2 * h * t, *yt = y + 2 * h * t;
+        float *zt = z + 6 * h * t, *ft = zt + 2 * h, *ot = zt + 4 * h, *ct = c + 2 * h * t, *yt = y + 2 * h * t;
         INDEPENDENT
         for (j = 0; j < h; j++) {
-            const float f = sigmoid_of(ft[j]), o = sigmoid_of(ot[j]);
-            const float state = f * before[j] + (1.0f - f) * zt[j];
+            const float f = sigmoid_of(ft[j] + b[2 * h + j]), o = sigmoid_of(ot[j] + b[4 * h + j]);
+            const float new = zt[j] + b[j], state = f * before[j] + (1.0f - f) * new;
+            zt[j] = new;
             ft[j] = f;
             ot[j] = o;
             ct[j] = state;

@@ -10,10 +10,11 @@ from spacy.attrs import ORTH
 from spacy.lang.lex_attrs import word_shape
 from spacy.strings import hash_string
 from spacy.tokens import Doc
-from thinc.api import HashEmbed, Maxout, Model, chain, concatenate
+from thinc.api import HashEmbed, Model, chain, concatenate
 from thinc.types import Floats2d
 
 from .dropout import FixedDropout
+from .maxout_norm import MaxoutNorm
 from .unknown_words import UnknownWords
 
 CACHED_WORDS = 1 << 16  # about 20 MB
@@ -49,7 +50,7 @@ def build_affix_embed(
         UnknownWords(unknown_rate),
         concatenate(*tables),
         FixedDropout(dropout),
-        Maxout(width, width * len(tables), nP=3, normalize=True),
+        MaxoutNorm(width, width * len(tables), nP=3),
     )
     return Model(
         "affix_embed",

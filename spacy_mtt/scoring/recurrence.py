@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 from thinc.api import Model, NumpyOps, glorot_uniform_init, to_numpy
-from thinc.types import Floats2d, Ints1d, Ragged
+from thinc.types import Floats1d, Floats2d, Ints1d, Ragged
 
 from ._recurrence import scan, scan_back
 
@@ -41,9 +41,10 @@ def init(model: Model[Ragged, Ragged], X: Ragged | None = None, Y: Ragged | None
 def forward(model: Model[Ragged, Ragged], Xr: Ragged, is_train: bool) -> tuple[Ragged, Callable]:
     W, X = model.get_param("W"), Xr.dataXd
     gates = X @ W.T
-    gates += model.get_param("b")
     compiled = isinstance(model.ops, NumpyOps) and gates.dtype == np.float32
-    Y, backprop_scan = (compiled_scan if compiled else stepwise_scan)(model.ops.xp, gates, Xr.lengths)
+    Y, backprop_scan = (compiled_scan if compiled else stepwise_scan)(
+        model.ops.xp, gates, model.get_param("b"), Xr.lengths
+    )
 
     def backprop(dYr: Ragged) -> Ragged:
         d_gates = backprop_scan(dYr.dataXd)
@@ -54,13 +55,16 @@ def forward(model: Model[Ragged, Ragged], Xr: Ragged, is_train: bool) -> tuple[R
     return Ragged(Y, Xr.lengths), backprop
 
 
-def compiled_scan(xp, gates: Floats2d, lengths: Ints1d) -> Scan:
-    """Outputs (T, 2h) of gates (T, 6h), which are overwritten, and the way back to the gates; numpy in float32."""
+def compiled_scan(xp, gates: Floats2d, bias: Floats1d, lengths: Ints1d) -> Scan:
+    """Outputs (T, 2h) of gates (T, 6h) without bias (6h,), and the way back to the gates, which are overwritten.
+
+    Of numpy's arrays in float32.
+    """
     T, h = len(gates), gates.shape[1] // 6
     gates, lengths = np.ascontiguousarray(gates), np.ascontiguousarray(lengths, dtype=np.int32)
     zero = np.zeros(h, dtype=np.float32)
     C, Y = np.empty((2, T, 2 * h), dtype=np.float32)
-    scan(gates, lengths, zero, C, Y)
+    scan(gates, np.ascontiguousarray(bias), lengths, zero, C, Y)
 
     def backprop(dY: Floats2d) -> Floats2d:
         d_gates = np.empty_like(gates)
@@ -70,9 +74,10 @@ def compiled_scan(xp, gates: Floats2d, lengths: Ints1d) -> Scan:
     return Y, backprop
 
 
-def stepwise_scan(xp, gates: Floats2d, lengths: Ints1d) -> Scan:
+def stepwise_scan(xp, gates: Floats2d, bias: Floats1d, lengths: Ints1d) -> Scan:
     """The same with operations of `xp`, numpy's or cupy's, in any precision; the gates stay as they are."""
     T, h = len(gates), gates.shape[1] // 6
+    gates = gates + bias
     rows = [xp.asarray(each) for each in _rows_by_step(to_numpy(lengths))]
     z, f, o = (_by_step(xp, gates[:, 2 * h * i : 2 * h * (i + 1)], rows) for i in range(3))
     f, o = (1 / (1 + xp.exp(-xp.clip(gate, -80, 80))) for gate in (f, o))

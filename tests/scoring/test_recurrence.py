@@ -6,6 +6,7 @@ import spacy
 from hypothesis import given
 from hypothesis import strategies as st
 from spacy.training import Example
+from spacy.util import fix_random_seed
 from thinc.api import Ragged
 
 from spacy_mtt.scoring import recurrence
@@ -53,9 +54,10 @@ def test_every_sequence_is_read_by_the_definition(lengths, nI, h, seed):
 def test_the_kernel_is_the_operations(lengths, h, seed):
     rng = np.random.default_rng(seed)
     gates = rng.normal(scale=3, size=(lengths.sum(), 6 * h)).astype(np.float32)
+    bias = rng.normal(size=6 * h).astype(np.float32)
     dY = rng.normal(size=(lengths.sum(), 2 * h)).astype(np.float32)
-    Y, backprop = compiled_scan(np, gates.copy(), lengths)
-    expected, expected_backprop = stepwise_scan(np, gates.astype(np.float64), lengths)
+    Y, backprop = compiled_scan(np, gates.copy(), bias, lengths)
+    expected, expected_backprop = stepwise_scan(np, gates.astype(np.float64), bias.astype(np.float64), lengths)
     np.testing.assert_allclose(Y, expected, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(backprop(dY), expected_backprop(dY.astype(np.float64)), rtol=1e-4, atol=1e-5)
 
@@ -66,7 +68,7 @@ def test_the_kernel_is_exact_at_every_scale():
     arguments = np.concatenate([arguments, -arguments]).astype(np.float32)
     rows = np.zeros((len(arguments), 6), dtype=np.float32)
     rows[:, :2], rows[:, 2:4], rows[:, 4:] = arguments[:, None], -80, arguments[:, None]
-    Y, _ = compiled_scan(np, rows, np.ones(len(arguments), dtype=np.int32))
+    Y, _ = compiled_scan(np, rows, np.zeros(6, np.float32), np.ones(len(arguments), dtype=np.int32))
     wide = arguments.astype(np.float64)
     sigmoid = 1 / (1 + np.exp(-np.clip(wide, -80, 80)))
     np.testing.assert_allclose(Y, (sigmoid * np.tanh(wide))[:, None].repeat(2, 1), rtol=1e-6)
@@ -78,7 +80,7 @@ def test_extreme_gates_stay_finite(scan):
     gates = rng.choice(np.float32([-1e38, -1e4, -90, 0, 90, 1e4, 1e38]), size=(60, 24))
     lengths = np.array([1, 0, 20, 39], dtype=np.int32)
     with np.errstate(over="ignore"):
-        Y, backprop = scan(np, gates, lengths)
+        Y, backprop = scan(np, gates, np.zeros(24, np.float32), lengths)
         assert np.isfinite(Y).all() and (np.abs(Y) <= 1).all()
         assert np.isfinite(backprop(np.float32(1e-30) * np.ones_like(Y))).all()
 
@@ -86,7 +88,7 @@ def test_extreme_gates_stay_finite(scan):
 def test_nan_is_not_hidden():
     gates = np.zeros((2, 6), dtype=np.float32)
     gates[0] = np.nan
-    Y, _ = compiled_scan(np, gates, np.ones(2, dtype=np.int32))
+    Y, _ = compiled_scan(np, gates, np.zeros(6, np.float32), np.ones(2, dtype=np.int32))
     assert np.isnan(Y[0]).all() and not np.isnan(Y[1]).any()
 
 
@@ -112,13 +114,13 @@ def test_gradients_in_double_precision(lengths, nI, h, seed):
 def test_gradients_of_the_kernel():
     rng = np.random.default_rng(1)
     lengths = np.array([4, 0, 1, 9], dtype=np.int32)
-    gates = rng.normal(size=(14, 36)).astype(np.float32)
+    gates, bias = rng.normal(size=(14, 36)).astype(np.float32), rng.normal(size=36).astype(np.float32)
     weight = rng.normal(size=(14, 12)).astype(np.float32)
 
     def loss():
-        return (weight.astype(np.float64) * compiled_scan(np, gates.copy(), lengths)[0]).sum()
+        return (weight.astype(np.float64) * compiled_scan(np, gates.copy(), bias, lengths)[0]).sum()
 
-    d_gates = compiled_scan(np, gates.copy(), lengths)[1](weight)
+    d_gates = compiled_scan(np, gates.copy(), bias, lengths)[1](weight)
     assert_gradient(loss, gates, d_gates, rng, step=1e-2, tolerance=1e-3)
 
 
@@ -172,6 +174,7 @@ def test_every_token_sees_the_whole_doc():
 
 
 def test_encoder_gradients():
+    fix_random_seed(0)
     rng = np.random.default_rng(5)
     model = build_recurrent_encoder(width=4, embed_width=3, depth=2, window_depth=1)
     docs = docs_of(rng, [4, 1, 6], 3)
@@ -210,7 +213,7 @@ def test_settings_that_make_no_encoder(settings, message):
 
 
 def test_a_tagger_learns_through_a_shared_tok2vec():
-    spacy.util.fix_random_seed(0)
+    fix_random_seed(0)
     nlp = spacy.blank("xx")
     embed = {"@architectures": "spacy_mtt.AffixEmbed.v1", "width": 12, "dropout": 0.0, "unknown_rate": 0.0}
     encode = {"@architectures": "spacy_mtt.RecurrentEncoder.v1", "width": 16, "embed_width": 12, "window_depth": 0}
