@@ -11,6 +11,7 @@ from spacy.strings import get_string_id
 from spacy.tokens import Doc
 from spacy.util import fix_random_seed
 from spacy.vocab import Vocab
+from thinc.api import set_dropout_rate
 
 from spacy_mtt.scoring.affixes import build_affix_embed, word_keys
 from spacy_mtt.scoring.unknown_words import UNKNOWN_KEY
@@ -152,3 +153,10 @@ def test_bytes():
 def test_lengths_that_are_none(lengths):
     with pytest.raises(ValueError, match="1 or more"):
         build_affix_embed(**lengths)
+
+
+def test_the_dropout_of_training_does_not_reach_it():
+    docs = docs_of("fox fox the fox")
+    model = embed(docs, dropout=0.0, unknown_rate=0.0)
+    set_dropout_rate(model, 0.9)
+    np.testing.assert_allclose(model.begin_update(docs)[0][0], model.predict(docs)[0], atol=1e-6)

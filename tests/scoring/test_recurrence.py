@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.training import Example
 from spacy.util import fix_random_seed
-from thinc.api import Ragged
+from thinc.api import Ragged, set_dropout_rate
 
 from spacy_mtt.scoring import recurrence
 from spacy_mtt.scoring.recurrence import ElementwiseRecurrence, compiled_scan, stepwise_scan
@@ -124,21 +124,27 @@ def test_gradients_of_the_kernel():
     assert_gradient(loss, gates, d_gates, rng, step=1e-2, tolerance=1e-3)
 
 
-@pytest.mark.parametrize("scan", ["compiled_scan", "stepwise_scan"])
-def test_other_arrays_take_the_other_way(monkeypatch, scan):
-    """An encoder whose ops are no numpy ops gives the same vectors and gradients."""
-    calls = []
-    original = getattr(recurrence, scan)
-    monkeypatch.setattr(recurrence, scan, lambda *args: calls.append(1) or original(*args))
-    if scan == "stepwise_scan":
-        monkeypatch.setattr(recurrence, "NumpyOps", ())  # no ops are an instance of ()
+def test_other_arrays_take_the_other_way(monkeypatch):
+    """A layer whose ops are no numpy ops, as on a GPU, goes step by step to the same outputs and gradients."""
     rng = np.random.default_rng(2)
     model = layer(3, 4, rng)
     lengths = np.array([3, 2], dtype=np.int32)
-    X = rng.normal(size=(5, 3)).astype(np.float32)
-    Y, backprop = model.begin_update(Ragged(X, lengths))
-    dX = backprop(Ragged(np.ones_like(Y.dataXd), lengths)).dataXd
-    assert calls == [1] and dX.shape == X.shape
+    X, weight = (rng.normal(size=(5, width)).astype(np.float32) for width in (3, 4))
+
+    def run():
+        Y, backprop = model.begin_update(Ragged(X, lengths))
+        dX = backprop(Ragged(weight, lengths)).dataXd
+        gradients = [model.get_grad(name).copy() for name in "Wb"]
+        for name in "Wb":
+            model.set_grad(name, model.ops.alloc(model.get_param(name).shape))
+        return [Y.dataXd, dX, *gradients]
+
+    compiled, calls = run(), []
+    monkeypatch.setattr(recurrence, "NumpyOps", ())  # no ops are an instance of ()
+    monkeypatch.setattr(recurrence, "stepwise_scan", lambda *args: calls.append(args) or stepwise_scan(*args))
+    for ours, other in zip(run(), compiled, strict=True):
+        np.testing.assert_allclose(ours, other, rtol=1e-4, atol=1e-5)
+    assert len(calls) == 1
 
 
 def docs_of(rng, lengths, width):
@@ -191,6 +197,18 @@ def test_encoder_gradients():
     for node in model.walk():
         for name in node.param_names:
             assert_gradient(loss, node.get_param(name), node.get_grad(name), rng, step=1e-3, tolerance=2e-2)
+
+
+def test_the_dropout_of_training_reaches_the_encoder():
+    fix_random_seed(0)
+    model = build_recurrent_encoder(width=10, embed_width=6)
+    docs = docs_of(np.random.default_rng(7), [20], 6)
+    model.initialize(X=docs)
+    exact = model.predict(docs)[0]
+    np.testing.assert_allclose(model.begin_update(docs)[0][0], exact, atol=1e-5)
+    set_dropout_rate(model, 0.5)
+    assert np.abs(model.begin_update(docs)[0][0] - exact).max() > 0.1
+    np.testing.assert_array_equal(model.predict(docs)[0], exact)
 
 
 def test_the_encoder_survives_bytes():
