@@ -70,8 +70,8 @@ CLONES static void scan_direction(
         INDEPENDENT
         for (j = 0; j < h; j++) {
             const float f = sigmoid_of(ft[j] + b[2 * h + j]), o = sigmoid_of(ot[j] + b[4 * h + j]);
-            const float new = zt[j] + b[j], state = f * before[j] + (1.0f - f) * new;
-            zt[j] = new;
+            const float input = zt[j] + b[j], state = f * before[j] + (1.0f - f) * input;
+            zt[j] = input;
             ft[j] = f;
             ot[j] = o;
             ct[j] = state;
