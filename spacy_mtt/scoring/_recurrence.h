@@ -1,7 +1,7 @@
 /* The inner loops of the elementwise recurrence (recurrence.py): a step handles one direction's channels at one token.
  *
- * A row of gates is [z | f | o], each with the h channels that run left to right before the h that run right to left; rows
- * of states and outputs have these 2h channels. exp and tanh are polynomials that compilers vectorise under strict IEEE
+ * A row of gates is [z | f | o], each with the h channels that run left to right before the h that run right to left;
+ * rows of states and outputs have these 2h channels. exp and tanh are polynomials that compilers vectorise under strict IEEE
  * rules: relative error below 3e-7 for all finite arguments, NaN for NaN.
  *
  * Plain C99. Compile without -ffast-math.
@@ -56,9 +56,9 @@ INLINED float tanh_of(float x)
     return p / (p + 2.0f);
 }
 
-/* The n tokens of a sequence, in one direction: the bias b is added to the gates in place, f and o become sigmoids, states
- * c and outputs y are written. z: the first of h channels in the first token's row of gates, b, c and y likewise; zero:
- * h zeros. */
+/* The n tokens of a sequence, in one direction: the bias b is added to the gates in place, f and o become sigmoids,
+ * states c and outputs y are written. z: the first of h channels in the first token's row of gates, b, c and y likewise;
+ * zero: h zeros. */
 CLONES static void scan_direction(
     ptrdiff_t n, ptrdiff_t h, int backwards, const float *zero, const float *b, float *z, float *c, float *y)
 {

@@ -19,8 +19,8 @@ def scan(
 ):
     """Run both directions over sequences that lie end to end.
 
-    gates: (T, 6h) with T = sum(lengths); the bias (6h,) is added in place, and f and o become their sigmoids. zero: (h,)
-    zeros. Written: the states C and the outputs Y, (T, 2h).
+    gates: (T, 6h) with T = sum(lengths); the bias (6h,) is added in place, and f and o become their sigmoids.
+    zero: (h,) zeros. Written: the states C and the outputs Y, (T, 2h).
     """
     cdef Py_ssize_t i, h = zero.shape[0], row = 0
     cdef int d
