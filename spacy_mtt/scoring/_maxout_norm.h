@@ -1,4 +1,4 @@
-/* Rows of a maxout layer with layer normalisation, from their products on, in one go.
+/* Rows of a maxout layer, with or without layer normalisation, from their products on, in one go.
  *
  * Plain C99. Compile without -ffast-math.
  */
@@ -50,6 +50,27 @@ INLINED float sum_of(ptrdiff_t n, const float *x, float mean, int power)
     return total;
 }
 
+/* The same; a small P is a constant in its loop. */
+INLINED void max_any_pieces(ptrdiff_t n, ptrdiff_t P, const float *y, const float *b, float *out)
+{
+    if (P == 1)
+        max_pieces(n, 1, y, b, out);
+    else if (P == 2)
+        max_pieces(n, 2, y, b, out);
+    else if (P == 3)
+        max_pieces(n, 3, y, b, out);
+    else
+        max_pieces(n, P, y, b, out);
+}
+
+/* T rows of n units of P pieces: out is the largest piece. */
+CLONES static void maxout_rows(ptrdiff_t T, ptrdiff_t n, ptrdiff_t P, const float *y, const float *b, float *out)
+{
+    ptrdiff_t t;
+    for (t = 0; t < T; t++, y += n * P, out += n)
+        max_any_pieces(n, P, y, b, out);
+}
+
 /* T rows of n units of P pieces: out = G (x - mean) / sqrt(variance + 1e-8) + s with x the largest piece. */
 CLONES static void maxout_norm_rows(
     ptrdiff_t T, ptrdiff_t n, ptrdiff_t P, const float *y, const float *b, const float *G, const float *s, float *out)
@@ -57,14 +78,7 @@ CLONES static void maxout_norm_rows(
     ptrdiff_t t, j;
     for (t = 0; t < T; t++, y += n * P, out += n) {
         float mean, scale;
-        if (P == 1)
-            max_pieces(n, 1, y, b, out);
-        else if (P == 2)
-            max_pieces(n, 2, y, b, out);
-        else if (P == 3)
-            max_pieces(n, 3, y, b, out);
-        else
-            max_pieces(n, P, y, b, out);
+        max_any_pieces(n, P, y, b, out);
         mean = sum_of(n, out, 0.0f, 1) / (float)n;
         scale = 1.0f / sqrtf(sum_of(n, out, mean, 2) / (float)n + 1e-8f);
         for (j = 0; j < n; j++)

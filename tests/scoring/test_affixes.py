@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.strings import get_string_id
 from spacy.tokens import Doc
@@ -38,6 +38,7 @@ def test_the_keys_of_a_word():
     assert keys.tolist() == [get_string_id(part) for part in parts]
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12), max_size=8))
 def test_every_word_has_its_own_keys(words):
     together = word_keys(words, (1, 2, 3), (1, 2, 3, 4, 5))

@@ -2,14 +2,15 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from thinc.api import LayerNorm, Maxout, chain
 
-from spacy_mtt.scoring.maxout_norm import MaxoutNorm, Norm
+from spacy_mtt.scoring.maxout_norm import MaxoutNorm, Norm, predict_maxout
 from tests.scoring.test_gradients import assert_gradient, randomise
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 6), st.integers(1, 40), st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
 def test_prediction_is_that_of_thinc(rows, width, nI, pieces, seed):
     rng = np.random.default_rng(seed)
@@ -26,6 +27,7 @@ def test_prediction_is_that_of_thinc(rows, width, nI, pieces, seed):
     np.testing.assert_array_equal(ours.begin_update(X)[0], expected)
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 6), st.integers(1, 40), st.integers(0, 2**32 - 1))
 def test_normalisation_alone(rows, width, seed):
     rng = np.random.default_rng(seed)
@@ -34,6 +36,17 @@ def test_normalisation_alone(rows, width, seed):
     theirs.initialize()
     X = rng.normal(loc=5, size=(rows, width)).astype(np.float32)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X), atol=1e-4)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 6), st.integers(1, 40), st.integers(1, 5), st.integers(1, 5), st.integers(0, 2**32 - 1))
+def test_maxout_alone(rows, width, nI, pieces, seed):
+    rng = np.random.default_rng(seed)
+    layer = Maxout(width, nI, pieces)
+    layer.initialize()
+    randomise(layer, rng, np.float32)
+    X = rng.normal(size=(rows, nI)).astype(np.float32)
+    np.testing.assert_allclose(predict_maxout(layer, X), layer.predict(X), rtol=1e-5, atol=1e-5)
 
 
 def test_gradients():

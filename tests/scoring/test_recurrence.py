@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import spacy
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.training import Example
 from spacy.util import fix_random_seed
@@ -39,6 +39,7 @@ def by_definition(W, b, X, h: int) -> np.ndarray:
     return Y.reshape(len(X), 2 * h)
 
 
+@settings(max_examples=40, deadline=None)
 @given(LENGTHS, st.integers(1, 5), st.integers(1, 20), SEEDS)
 def test_every_sequence_is_read_by_the_definition(lengths, nI, h, seed):
     rng = np.random.default_rng(seed)
@@ -50,6 +51,7 @@ def test_every_sequence_is_read_by_the_definition(lengths, nI, h, seed):
     np.testing.assert_allclose(Y, np.concatenate(expected), atol=2e-5)
 
 
+@settings(max_examples=40, deadline=None)
 @given(LENGTHS, st.integers(1, 20), SEEDS)
 def test_the_kernel_is_the_operations(lengths, h, seed):
     rng = np.random.default_rng(seed)
@@ -92,6 +94,7 @@ def test_nan_is_not_hidden():
     assert np.isnan(Y[0]).all() and not np.isnan(Y[1]).any()
 
 
+@settings(max_examples=40, deadline=None)
 @given(LENGTHS, st.integers(1, 4), st.integers(1, 4), SEEDS)
 def test_gradients_in_double_precision(lengths, nI, h, seed):
     """Of the operations, which know float64; the kernel is compared with them above."""
