@@ -26,8 +26,8 @@ def docs_of(*texts: str, vocab: Vocab | None = None) -> list[Doc]:
     return [Doc(vocab, words=text.split()) for text in texts]
 
 
-def embed(docs, **settings):
-    model = build_affix_embed(**{**TINY, **settings})
+def embed(docs, **options):
+    model = build_affix_embed(**{**TINY, **options})
     model.initialize(X=docs)
     return model
 

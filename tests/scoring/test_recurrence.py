@@ -154,10 +154,10 @@ def docs_of(rng, lengths, width):
     return [rng.normal(size=(n, width)).astype(np.float32) for n in lengths]
 
 
-@pytest.mark.parametrize("settings", [{}, {"window_depth": 0}, {"depth": 2, "window_depth": 1}])
-def test_a_doc_does_not_see_the_others(settings):
+@pytest.mark.parametrize("options", [{}, {"window_depth": 0}, {"depth": 2, "window_depth": 1}])
+def test_a_doc_does_not_see_the_others(options):
     rng = np.random.default_rng(3)
-    model = build_recurrent_encoder(width=10, embed_width=6, **settings)
+    model = build_recurrent_encoder(width=10, embed_width=6, **options)
     docs = docs_of(rng, [5, 0, 1, 30, 2], 6)
     model.initialize(X=docs)
     randomise(model, rng, np.float32)
@@ -226,11 +226,11 @@ def test_the_encoder_survives_bytes():
 
 
 @pytest.mark.parametrize(
-    "settings,message", [({"width": 7}, "even"), ({"depth": 0}, "depth"), ({"window_depth": -1}, "window_depth")]
+    "options,message", [({"width": 7}, "even"), ({"depth": 0}, "depth"), ({"window_depth": -1}, "window_depth")]
 )
-def test_settings_that_make_no_encoder(settings, message):
+def test_settings_that_make_no_encoder(options, message):
     with pytest.raises(ValueError, match=message):
-        build_recurrent_encoder(**settings)
+        build_recurrent_encoder(**options)
 
 
 def test_a_tagger_learns_through_a_shared_tok2vec():
