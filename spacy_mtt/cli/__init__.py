@@ -10,11 +10,12 @@ from spacy_mtt.cli.check import check
 from spacy_mtt.cli.convert import convert
 from spacy_mtt.cli.evaluate import evaluate
 from spacy_mtt.cli.fetch import fetch
+from spacy_mtt.cli.fill_config import fill_config
 from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
 from spacy_mtt.cli.train_linear import train_linear
 
-HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert; train linear parsers; show and evaluate parses."
+HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert, show; train linear parsers, evaluate parsers."
 WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -22,6 +23,7 @@ app.command()(check)
 app.command()(convert)
 app.command()(evaluate)
 app.command()(fetch)
+app.command("fill-config")(fill_config)
 app.command()(prepare)
 app.command()(show)
 app.command("train-linear", context_settings=WITH_OVERRIDES)(train_linear)

@@ -12,6 +12,7 @@ from . import label_biaffine
 from .arc_biaffine import ArcBiaffine
 from .dropout import FixedDropout
 from .label_biaffine import LabelBiaffine
+from .maxout_norm import no_gradient, predict_maxout
 from .scores import ScoreGradients, Scores
 from .tags import TAGS
 from .units import Units
@@ -168,6 +169,8 @@ def _node_vectors(model, docs: list[Doc], units: Units, is_train: bool) -> tuple
 
 def _hidden_vectors(model, X: Floats2d, is_train: bool) -> tuple[dict[str, Floats2d], Callable]:
     """The hidden vectors (T, width) that each node has as head and as modifier, of arcs and of labels."""
+    if not is_train:  # no dropout, no way back
+        return {name: predict_maxout(model.get_ref(name), X) for name in HIDDEN}, no_gradient
     outputs, backprops = {}, {}
     for name in HIDDEN:
         hidden, backprop_layer = model.get_ref(name)(X, is_train)
