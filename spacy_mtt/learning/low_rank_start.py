@@ -63,12 +63,14 @@ def svd_start(
 
 def _set_components(weights: LowRankWeights, tensor: SparseTensor, rng: np.random.Generator) -> None:
     heads, row = np.unique(tensor.head, return_inverse=True)
-    modifiers, column = np.unique(tensor.modifier, return_inverse=True)
-    shape = (len(heads), len(modifiers) * DISTANCES)
-    unfolded = csr_matrix((tensor.value, (row, column * DISTANCES + tensor.distance)), shape=shape)
+    places, column = np.unique(tensor.modifier * DISTANCES + tensor.distance, return_inverse=True)
+    modifiers, place = np.unique(places // DISTANCES, return_inverse=True)
+    unfolded = csr_matrix((tensor.value, (row, column)), shape=(len(heads), len(places)))
     left, lengths, right = truncated_svd(unfolded, weights.rank, rng)
     for r, (u, length, flat) in enumerate(zip(left.T, lengths, right, strict=True)):
-        v, further, w = first_component(flat.reshape(len(modifiers), DISTANCES))
+        matrix = np.zeros((len(modifiers), DISTANCES))
+        matrix[place, places % DISTANCES] = flat
+        v, further, w = first_component(matrix)
         scale = np.cbrt(length * further)
         weights.U[:, r], weights.V[:, r] = 0.0, 0.0
         weights.U[heads, r], weights.V[modifiers, r], weights.W[:, r] = scale * u, scale * v, scale * w
