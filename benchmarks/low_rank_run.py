@@ -11,9 +11,11 @@ from __future__ import annotations
 import argparse
 import json
 import resource
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,14 +77,20 @@ class Clock:
         self._last = now
 
 
-def parts_of(folder: Path, part: str) -> tuple[list[TreebankSentence], list[TreebankSentence]]:
-    """The sentences to train on and those to score."""
+def files_of(folder: Path) -> dict[str, Path]:
+    """The files of a treebank by part; TreebankError if it has no train or no test file."""
     files = {path.stem: path for path in sorted(folder.glob("*.conll*")) if path.stem in ("train", "dev", "test")}
     for name in ("train", "test"):
         if name not in files:
             raise TreebankError(f"{folder}: there is no {name}.conll or {name}.conllu")
+    return files
+
+
+def parts_of(folder: Path, part: str) -> tuple[list[TreebankSentence], list[TreebankSentence]]:
+    """The sentences to train on and those to score."""
+    files = files_of(folder)
     train = list(read_treebank(files["train"]))
-    if part == "test" or "dev" in files:
+    if part in files:
         return train, list(read_treebank(files[part]))
     return [s for i, s in enumerate(train, 1) if i % EVERY], [s for i, s in enumerate(train, 1) if i % EVERY == 0]
 
@@ -111,9 +119,9 @@ def parsed(
 
 def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[str, Any]:
     """Train and score; the record of the run."""
+    clock = Clock()
     sentences, scored = parts_of(folder, settings.part)
     space = TreeSpace(projective=False, single_root=settings.single_root)
-    clock = Clock()
     words, heads = [Words.from_treebank(sentence) for sentence in sentences], [s.heads for s in sentences]
     extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma)
     examples = [ArcExample(extractor(w), tree) for w, tree in zip(words, heads, strict=True)]
@@ -165,7 +173,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--output", type=Path, help="JSON file of the record")
     options = vars(parser.parse_args(arguments))
     folder, output = options.pop("folder"), options.pop("output")
-    record = train(Settings(treebank=folder.name, **options), folder, tqdm.write)
+    record = train(Settings(treebank=folder.name, **options), folder, partial(tqdm.write, file=sys.stderr))
     text = json.dumps(record, indent=2)
     print(text)
     if output is not None:

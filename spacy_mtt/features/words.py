@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from spacy_mtt.features._arc_keys import hash_sides
+from spacy_mtt.features._arc_keys import ArcKeys, hash_sides
 from spacy_mtt.features._word_rows import add_rows, collect, look_up_all, project
 from spacy_mtt.features.atoms import AtomHashes, Words, hash_text
 from spacy_mtt.features.tables import FeatureDictionary, FeatureTable
@@ -85,33 +85,34 @@ def word_slots(keys: WordKeys, table: FeatureTable) -> np.ndarray:
     return slots
 
 
-class WordFeatures:
-    """The features phi of the nodes 0..n of a sentence, against matrices with a row for each of `size` features.
+class SparseRows:
+    """Sparse features of some items, against matrices with a row for each of `size` features.
 
-    slots: (F,) int32, the distinct features of the sentence, in increasing order.
+    slots: (F,) int32, the distinct features of all items, in increasing order.
     """
 
-    def __init__(self, keys: WordKeys, table: FeatureTable):
-        self.n, self.size = keys.n, table.size
-        slots, nodes = word_slots(keys, table), keys.nodes
+    def __init__(self, items: np.ndarray, slots: np.ndarray, n_items: int, size: int):
+        """items, slots: of each firing of a feature, an item in 0..n_items-1 and a slot; those of -1 are left out."""
+        self.n_items, self.size = n_items, size
+        slots = slots.astype(np.int32, copy=False)
         known = np.flatnonzero(slots >= 0)
-        known = known[np.argsort(nodes[known], kind="stable")]
-        self._starts = np.searchsorted(nodes[known], np.arange(self.n + 2)).astype(np.int32)
+        known = known[np.argsort(items[known], kind="stable")]
+        self._starts = np.searchsorted(items[known], np.arange(n_items + 1)).astype(np.int32)
         self.slots, local = np.unique(slots[known], return_inverse=True)
         self._local = local.astype(np.int32)
 
     def project(self, rows: np.ndarray) -> np.ndarray:
-        """The sum of the rows of each node's features: (n+1, R) float64 from (size, R) float32 or float64.
+        """The sum of the rows of each item's features: (n_items, R) float64 from (size, R) float32 or float64.
 
         O(features R). Raises ValueError on rows of another shape.
         """
         self._check(rows)
-        out = np.zeros((self.n + 1, rows.shape[1]))
+        out = np.zeros((self.n_items, rows.shape[1]))
         project(rows, self._starts, self._local, self.slots, out)
         return out
 
     def collect(self, coefficients: np.ndarray) -> np.ndarray:
-        """The adjoint of `project`, (F, R) float64 from (n+1, R): what belongs to the rows `slots`."""
+        """The adjoint of `project`, (F, R) float64 from (n_items, R): what belongs to the rows `slots`."""
         out = np.zeros((len(self.slots), coefficients.shape[1]))
         collect(np.ascontiguousarray(coefficients, dtype=np.float64), self._starts, self._local, out)
         return out
@@ -124,3 +125,30 @@ class WordFeatures:
     def _check(self, rows: np.ndarray) -> None:
         if rows.ndim != 2 or len(rows) != self.size:
             raise ValueError(f"the matrix has the shape {rows.shape}, but must have {self.size} rows, one a feature")
+
+
+class WordFeatures(SparseRows):
+    """The features phi of the nodes 0..n of a sentence."""
+
+    def __init__(self, keys: WordKeys, table: FeatureTable):
+        self.n = keys.n
+        super().__init__(keys.nodes, word_slots(keys, table), keys.n + 1, table.size)
+
+
+class TreeArcFeatures(SparseRows):
+    """The features of the n arcs of one tree, by modifier: what a model of labels given trees needs."""
+
+    def __init__(self, keys: ArcKeys, heads: Sequence[int], table: FeatureTable):
+        """keys: of the features of arcs. heads: (n,) in 0..n; raises ValueError on what is no arc."""
+        self.n = keys.n
+        if len(heads) != keys.n:
+            raise ValueError(f"there are {len(heads)} heads for a sentence of {keys.n} words")
+        items, found = [np.empty(0, dtype=np.intp)], [np.empty(0, dtype=np.uint64)]
+        for m, h in enumerate(heads, start=1):
+            arc_keys, counts = keys.of_arc(h, m)
+            found.append(np.repeat(arc_keys, counts))
+            items.append(np.full(len(found[-1]), m - 1))
+        all_keys = np.concatenate(found)
+        slots = np.empty(len(all_keys), dtype=np.int32)
+        look_up_all(table.table, table.slots, table.mask, all_keys, slots)
+        super().__init__(np.concatenate(items), slots, keys.n, table.size)
