@@ -15,11 +15,12 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import spacy_mtt
-from benchmarks.low_rank_run import files_of
+from benchmarks.low_rank_run import Settings, files_of
 from spacy_mtt.treebanks.assets import file_md5
 from spacy_mtt.treebanks.writing import replacing
 
@@ -29,16 +30,17 @@ RBGPARSER = {
     "conllx-dutch-alpino6000": ("82.33", "592", "7.1"),
     "conllx-portuguese-bosque3500": ("90.20", "1,398", "7.3"),
 }
-COLUMNS = ("treebank", "gamma", "rank", "dev UAS", "test UAS", "training s (CPU)", "peak GB", "parameters MB")
+COLUMNS = ("treebank", "gamma", "rank", "dev UAS", "test UAS", "test LAS", "seconds", "CPU s", "peak GB", "MB")
 
 PAGE = """# The low-rank tensor model on treebanks
 
 Made by `{command}` (spacy-mtt {version}, Python {python}).
 
 {description} UAS by the rules of CoNLL-X. Dev: the dev file, or every tenth sentence of the training file, left out of
-training; test: trained on the whole training file. gamma = 1 is the linear model. Training seconds are those of the
-processor, reading and features included, of the training for the test score; memory is the peak of the whole process.
-The rows of RBGParser are its first-order `basic` model on the same files and kind of machine (seconds of the wall).
+training; test: trained on the whole training file. gamma = 1 is the linear model. Seconds: of the training for the test
+score, reading, features and labels included, by the wall, on a machine shared with other work, and of the processor.
+Memory: the peak of the whole process. MB: the parameters of the model without those of labels. The rows of RBGParser
+are its first-order `basic` model on the same files and the same kind of machine.
 
 {table}
 """
@@ -53,19 +55,19 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
     """The record of a run, which is made if there is none, unless `--only-table`."""
     gamma, rank = cell
     path = options.records / f"{folder.name}.{part}.gamma{gamma:g}.rank{rank}.json"
-    given = {name: getattr(options, name) for name in ("C", "passes", "start", "update", "learner", "seed")}
+    names = ("C", "passes", "start", "update", "learner", "label_passes", "seed")
+    given = {"part": part, "gamma": gamma, "rank": rank, **{name: getattr(options, name) for name in names}}
     inputs = {name: file_md5(file) for name, file in files_of(folder).items() if name in ("train", part)}
     if path.is_file():
         record = json.loads(path.read_text(encoding="utf8"))
-        same = all(record["settings"][name] == value for name, value in given.items())
-        if same and record["inputs"] == inputs:
+        if record["settings"] == asdict(Settings(folder.name, **given)) and record["inputs"] == inputs:
             return record
     if options.only_table:
         return None
     say(f"{folder.name}: {part}, gamma {gamma:g}, rank {rank}")
-    command = [sys.executable, "-m", "benchmarks.low_rank_run", str(folder.resolve()), "--part", part]
-    for name, value in {"gamma": gamma, "rank": rank, **given}.items():
-        command += [f"--{name}", str(value)]
+    command = [sys.executable, "-m", "benchmarks.low_rank_run", str(folder.resolve())]
+    for name, value in given.items():
+        command += [f"--{name.replace('_', '-')}", str(value)]
     here = Path(__file__).resolve().parents[1]
     done = subprocess.run(command, check=True, env={**os.environ, **ONE_THREAD}, cwd=here, stdout=subprocess.PIPE)
     record = {**json.loads(done.stdout), "inputs": inputs}
@@ -80,10 +82,11 @@ def row(treebank: str, cell: tuple[float, int], dev: dict | None, test: dict | N
     shown = test or dev
     cells = [treebank, f"{cell[0]:g}", str(cell[1]) if cell[0] < 1 else "-"]
     cells += [f"{record['UAS']:.2f}" if record else "-" for record in (dev, test)]
+    cells.append(f"{test['LAS']:.2f}" if test and test["LAS"] is not None else "-")
     if shown is None:
-        return [*cells, "-", "-", "-"]
-    sizes = (f"{shown['peak_bytes'] / 1e9:.2f}", f"{shown['parameter_bytes'] / 1e6:.0f}")
-    return [*cells, f"{shown['training_seconds']['cpu']:.0f}", *sizes]
+        return [*cells, "-", "-", "-", "-"]
+    seconds = [f"{shown['training_seconds'][kind]:.0f}" for kind in ("wall", "cpu")]
+    return [*cells, *seconds, f"{shown['peak_bytes'] / 1e9:.2f}", f"{shown['parameter_bytes'] / 1e6:.0f}"]
 
 
 def page(rows: list[list[str]], options: argparse.Namespace) -> str:
@@ -115,7 +118,7 @@ def rows_of(folder: Path, options: argparse.Namespace) -> list[list[str]]:
         rows.append(row(folder.name, cell, dev, test))
     if folder.name in RBGPARSER:
         uas, seconds, memory = RBGPARSER[folder.name]
-        rows.append([folder.name, "RBGParser", "50", "-", uas, seconds, memory, "-"])
+        rows.append([folder.name, "RBGParser", "50", "-", uas, "-", seconds, "-", memory, "-"])
     return rows
 
 
@@ -137,11 +140,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--start", default="svd")
     parser.add_argument("--update", default="joint")
+    parser.add_argument("--label-passes", type=int, default=5, help="0: no labels")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--records", type=Path, default=Path("metrics/low_rank"), help="folder of finished runs")
     parser.add_argument("--only-table", action="store_true", help="run nothing")
-    parser.add_argument("--out", type=Path, default=Path("docs/low_rank_table.md"))
+    parser.add_argument("--out", type=Path, default=Path("metrics/low_rank/table.md"))
     options = parser.parse_args(arguments)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
     rows: list[list[str]] = []
     for name in options.treebanks:
         try:

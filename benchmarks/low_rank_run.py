@@ -19,9 +19,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
-from spacy_mtt.features.atoms import Words
+from spacy_mtt.features.atoms import Words, informative_columns
+from spacy_mtt.features.extraction import KeyExtractor
+from spacy_mtt.features.tables import HashTable
+from spacy_mtt.features.templates import first_order
+from spacy_mtt.features.words import TreeArcFeatures
+from spacy_mtt.learning.arc_labels import LabelExample, LabelLearner, LabelProblem, best_labels
 from spacy_mtt.learning.low_rank import LowRankWeights
 from spacy_mtt.learning.low_rank_learner import Alternately, ConstantRate, Jointly, LowRankLearner
 from spacy_mtt.learning.low_rank_start import random_start, svd_start
@@ -37,6 +43,7 @@ from spacy_mtt.treebanks.sentence import TreebankSentence
 from spacy_mtt.treebanks.writing import replacing
 
 EVERY = 10
+LABEL_BITS = 18
 LEARNERS = {  # by name: infer and step, given C
     "margin": lambda C: (CostAugmentedDecode(), PassiveAggressive(C)),
     "likelihood-pa": lambda C: (InferMarginals(), PassiveAggressive(C)),
@@ -57,6 +64,7 @@ class Settings:
     passes: int = 10
     start: str = "svd"
     update: str = "joint"
+    label_passes: int = 5
     single_root: bool = False
     seed: int = 0
 
@@ -106,14 +114,45 @@ def start_of(settings: Settings, extractor: LowRankExtractor, words: list[Words]
     return svd_start(settings.gamma, n_arc_features, tensor, settings.rank, seed=settings.seed)
 
 
+class Labels:
+    """A model of labels given trees, over the features of arcs hashed to `LABEL_BITS` bits."""
+
+    def __init__(self, words: list[Words], sentences: list[TreebankSentence], passes: int, C: float, seed: int):
+        self.names = sorted({label for sentence in sentences for label in sentence.deprels})
+        self.extractor, self.table = KeyExtractor(first_order(**informative_columns(words))), HashTable(LABEL_BITS)
+        number = {name: i for i, name in enumerate(self.names)}
+        examples = [
+            LabelExample(self.features(w, s.heads), np.array([number[label] for label in s.deprels]))
+            for w, s in zip(words, sentences, strict=True)
+        ]
+        trainer = Trainer(LabelLearner(LabelProblem.of(examples, len(self.names)), C=C), seed=seed)
+        for _ in tqdm(trainer.run(PassLimit(passes)), total=passes, desc="labels"):
+            pass
+        self.weights = trainer.learner.weights
+
+    def features(self, words: Words, heads) -> TreeArcFeatures:
+        """Of the arcs of a tree."""
+        return TreeArcFeatures(self.extractor(words), heads, self.table)
+
+    def __call__(self, words: Words, heads) -> list[str]:
+        """The labels of a tree."""
+        return [self.names[i] for i in best_labels(self.weights, self.features(words, heads))]
+
+
 def parsed(
-    weights: LowRankWeights, extractor: LowRankExtractor, sentences: list[TreebankSentence], space: TreeSpace
+    weights: LowRankWeights,
+    extractor: LowRankExtractor,
+    labels: Labels | None,
+    sentences: list[TreebankSentence],
+    space: TreeSpace,
 ) -> list[TreebankSentence]:
-    """The sentences with the trees of the model, and their own labels."""
+    """The sentences with the trees of the model, and its labels."""
     answer = []
     for sentence in sentences:
-        scores = weights.score(extractor(Words.from_treebank(sentence)))
-        answer.append(sentence.with_tree(space.distribution(scores).argmax(), sentence.deprels))
+        words = Words.from_treebank(sentence)
+        heads = space.distribution(weights.score(extractor(words))).argmax()
+        found = ["_"] * len(heads) if labels is None else labels(words, heads)
+        answer.append(sentence.with_tree(heads, found))
     return answer
 
 
@@ -137,14 +176,20 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
         say(f"{report.number} {report.values}")
     clock.stage("passes")
     weights = trainer.learner.weights
-    trees = parsed(weights, extractor, scored, space)
+    labels = (
+        Labels(words, sentences, settings.label_passes, settings.C, settings.seed) if settings.label_passes else None
+    )
+    clock.stage("labels")
+    trees = parsed(weights, extractor, labels, scored, space)
     clock.stage("parsing")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     result = evaluate_conllx(scored, trees)
-    seconds = {kind: sum(clock.seconds[s][kind] for s in ("features", "start", "passes")) for kind in ("wall", "cpu")}
+    stages = ("features", "start", "passes", "labels")
+    seconds = {kind: sum(clock.seconds[stage][kind] for stage in stages) for kind in ("wall", "cpu")}
     return {
         "settings": asdict(settings),
         "UAS": result.scores["UAS"],
+        "LAS": result.scores["LAS"] if labels else None,
         "counts": result.counts,
         "training_seconds": seconds,
         "stages": clock.seconds,
@@ -168,6 +213,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--passes", type=int, default=10)
     parser.add_argument("--start", choices=("svd", "random"), default="svd")
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
+    parser.add_argument("--label-passes", type=int, default=5, help="0: no labels")
     parser.add_argument("--single-root", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="JSON file of the record")
