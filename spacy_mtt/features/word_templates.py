@@ -6,8 +6,9 @@ neighbours. The template ``("bias",)`` fires once at every word. The root is a w
 ROOT in every column; before it is START, and after the last word END.
 
 The table: the bias; the form of the word, of the one before and of the one after; the fine tag in the same places,
-the two bigrams and the trigram of tags; form and tag. Lemmas take the place of forms once more, coarse tags that of
-fine tags where there is no form. Each morphological feature comes alone, with the tag, and with the lemma (or the form,
+the two bigrams and the trigram of tags; form and tag; the prefix of five characters, alone and with the tag, for words
+that were not seen (RBGParser has no prefixes). Lemmas take the place of forms once more, coarse tags that of fine tags
+where there is no form or prefix. Each morphological feature comes alone, with the tag, and with the lemma (or the form,
 if there are no lemmas).
 """
 
@@ -19,6 +20,7 @@ BIAS = "bias"
 WORD_PLACES = ("w", "w-1", "w+1")
 
 FORMS: tuple[Template, ...] = (("w.form",), ("w-1.form",), ("w+1.form",), ("w.form", "w.tag"))
+PREFIXES: tuple[Template, ...] = (("w.prefix",), ("w.prefix", "w.tag"))
 TAGS: tuple[Template, ...] = (
     ("w.tag",),
     ("w-1.tag",),
@@ -31,7 +33,7 @@ TAGS: tuple[Template, ...] = (
 
 def word_templates(*, coarse: bool = True, lemmas: bool = True, morphology: bool = True) -> tuple[Template, ...]:
     """The table of word templates. coarse, lemmas, morphology: whether to use these columns."""
-    table: tuple[Template, ...] = ((BIAS,), *FORMS, *TAGS)
+    table: tuple[Template, ...] = ((BIAS,), *FORMS, *PREFIXES, *TAGS)
     if lemmas:
         table += replaced(FORMS, "form", "lemma")
     if coarse:

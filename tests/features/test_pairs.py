@@ -41,10 +41,10 @@ def test_the_pairs_are_the_templates_whose_sides_are_word_templates():
         (("w.feat",), ("w.feat",)),
     ):
         assert pair in named
-    assert (("w.prefix",), ("bias",)) not in named
+    assert (("w.form", "w.coarse"), ("bias",)) not in named
     without = pairs_of([("h.tag", "b.tag", "m.tag"), ("h.tag", "m.tag"), ("h.tag", "m.tag", "distance")], TEMPLATES)
     assert len(without) == 1
-    assert pairs_of([("h.prefix", "m.tag")], TEMPLATES).shape == (0, 2)
+    assert pairs_of([("h.form", "h.coarse", "m.tag")], TEMPLATES).shape == (0, 2)
 
 
 def test_keys_are_unmixed():

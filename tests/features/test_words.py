@@ -22,6 +22,8 @@ w.form=Gardens
 w-1.form=<ROOT>
 w+1.form=do
 w.form=Gardens w.tag=NNS
+w.prefix=Garde
+w.prefix=Garde w.tag=NNS
 w.tag=NNS
 w-1.tag=<ROOT>
 w+1.tag=VBP
@@ -51,6 +53,8 @@ w.form=<ROOT>
 w-1.form=<START>
 w+1.form=Gardens
 w.form=<ROOT> w.tag=<ROOT>
+w.prefix=<ROOT>
+w.prefix=<ROOT> w.tag=<ROOT>
 w.tag=<ROOT>
 w-1.tag=<START>
 w+1.tag=NNS
