@@ -30,7 +30,7 @@ RBGPARSER = {
     "conllx-dutch-alpino6000": ("82.33", "592", "7.1"),
     "conllx-portuguese-bosque3500": ("90.20", "1,398", "7.3"),
 }
-COLUMNS = ("treebank", "gamma", "rank", "dev UAS", "test UAS", "test LAS", "seconds", "CPU s", "peak GB", "MB")
+COLUMNS = ("treebank", "gamma", "rank", "dev UAS", "test UAS", "seconds", "CPU seconds", "peak GB", "parameters MB")
 
 PAGE = """# The low-rank tensor model on treebanks
 
@@ -38,9 +38,9 @@ Made by `{command}` (spacy-mtt {version}, Python {python}).
 
 {description} UAS by the rules of CoNLL-X. Dev: the dev file, or every tenth sentence of the training file, left out of
 training; test: trained on the whole training file. gamma = 1 is the linear model. Seconds: of the training for the test
-score, reading, features and labels included, by the wall, on a machine shared with other work, and of the processor.
-Memory: the peak of the whole process. MB: the parameters of the model without those of labels. The rows of RBGParser
-are its first-order `basic` model on the same files and the same kind of machine.
+score, reading and features included, by the wall, on a machine shared with other work, and of the processor. Memory: the
+peak of the whole process. The rows of RBGParser are its first-order `basic` model on the same files and the same kind of
+machine.
 
 {table}
 """
@@ -55,7 +55,7 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
     """The record of a run, which is made if there is none, unless `--only-table`."""
     gamma, rank = cell
     path = options.records / f"{folder.name}.{part}.gamma{gamma:g}.rank{rank}.json"
-    names = ("C", "passes", "start", "update", "learner", "label_passes", "seed")
+    names = ("C", "passes", "start", "update", "learner", "seed")
     given = {"part": part, "gamma": gamma, "rank": rank, **{name: getattr(options, name) for name in names}}
     inputs = {name: file_md5(file) for name, file in files_of(folder).items() if name in ("train", part)}
     if path.is_file():
@@ -67,7 +67,7 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
     say(f"{folder.name}: {part}, gamma {gamma:g}, rank {rank}")
     command = [sys.executable, "-m", "benchmarks.low_rank_run", str(folder.resolve())]
     for name, value in given.items():
-        command += [f"--{name.replace('_', '-')}", str(value)]
+        command += [f"--{name}", str(value)]
     here = Path(__file__).resolve().parents[1]
     done = subprocess.run(command, check=True, env={**os.environ, **ONE_THREAD}, cwd=here, stdout=subprocess.PIPE)
     record = {**json.loads(done.stdout), "inputs": inputs}
@@ -82,7 +82,6 @@ def row(treebank: str, cell: tuple[float, int], dev: dict | None, test: dict | N
     shown = test or dev
     cells = [treebank, f"{cell[0]:g}", str(cell[1]) if cell[0] < 1 else "-"]
     cells += [f"{record['UAS']:.2f}" if record else "-" for record in (dev, test)]
-    cells.append(f"{test['LAS']:.2f}" if test and test["LAS"] is not None else "-")
     if shown is None:
         return [*cells, "-", "-", "-", "-"]
     seconds = [f"{shown['training_seconds'][kind]:.0f}" for kind in ("wall", "cpu")]
@@ -118,7 +117,7 @@ def rows_of(folder: Path, options: argparse.Namespace) -> list[list[str]]:
         rows.append(row(folder.name, cell, dev, test))
     if folder.name in RBGPARSER:
         uas, seconds, memory = RBGPARSER[folder.name]
-        rows.append([folder.name, "RBGParser", "50", "-", uas, "-", seconds, "-", memory, "-"])
+        rows.append([folder.name, "RBGParser", "50", "-", uas, seconds, "-", memory, "-"])
     return rows
 
 
@@ -138,9 +137,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--learner", default="margin")
     parser.add_argument("--C", type=float, default=0.01)
     parser.add_argument("--passes", type=int, default=10)
-    parser.add_argument("--start", default="svd")
+    parser.add_argument("--start", default="random")
     parser.add_argument("--update", default="joint")
-    parser.add_argument("--label-passes", type=int, default=5, help="0: no labels")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--records", type=Path, default=Path("metrics/low_rank"), help="folder of finished runs")
     parser.add_argument("--only-table", action="store_true", help="run nothing")

@@ -62,9 +62,9 @@ class Settings:
     learner: str = "margin"
     C: float = 0.01
     passes: int = 10
-    start: str = "svd"
+    start: str = "random"
     update: str = "joint"
-    label_passes: int = 5
+    label_passes: int = 0
     single_root: bool = False
     seed: int = 0
 
@@ -211,9 +211,9 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--learner", choices=tuple(LEARNERS), default="margin")
     parser.add_argument("--C", type=float, default=0.01, help="of the passive-aggressive steps; the rate of SGD")
     parser.add_argument("--passes", type=int, default=10)
-    parser.add_argument("--start", choices=("svd", "random"), default="svd")
+    parser.add_argument("--start", choices=("random", "svd"), default="random")
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
-    parser.add_argument("--label-passes", type=int, default=5, help="0: no labels")
+    parser.add_argument("--label-passes", type=int, default=0, help="0: no labels")
     parser.add_argument("--single-root", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="JSON file of the record")

@@ -85,7 +85,9 @@ class LowRankWeights:
         self.gamma, self.theta, self.U, self.V, self.W = float(gamma), theta, U, V, W
 
     @classmethod
-    def zeros(cls, gamma: float, n_arc_features: int, n_word_features: int, rank: int, dtype=np.float64):
+    def zeros(
+        cls, gamma: float, n_arc_features: int, n_word_features: int, rank: int, dtype=np.float64
+    ) -> LowRankWeights:
         """All parameters 0. What gamma makes superfluous has no entries. dtype: of U and V."""
         n_arc_features = n_arc_features if gamma > 0 else 0
         n_word_features, rank = (n_word_features, rank) if gamma < 1 else (0, 0)

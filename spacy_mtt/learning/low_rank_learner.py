@@ -108,7 +108,9 @@ class LowRankLearner:
         self._loss, self._errors, self._steps = 0.0, 0.0, 0
 
 
-def low_rank_mira(problem: Problem, *, initial: LowRankWeights, C: float = 0.01, alternate: bool = False):
+def low_rank_mira(
+    problem: Problem, *, initial: LowRankWeights, C: float = 0.01, alternate: bool = False
+) -> LowRankLearner:
     """RBGParser's learner: PA-I with cost-augmented decoding, all parameters at once or theta with one of U, V, W."""
     update = Alternately() if alternate else Jointly()
     return LowRankLearner(problem, CostAugmentedDecode(), PassiveAggressive(C), update, initial=initial)
