@@ -23,7 +23,7 @@ import numpy as np
 from tqdm import tqdm
 
 from spacy_mtt.features.atoms import Words, informative_columns
-from spacy_mtt.features.extraction import KeyExtractor
+from spacy_mtt.features.extraction import CachedUpTo, KeyExtractor
 from spacy_mtt.features.tables import HashTable
 from spacy_mtt.features.templates import first_order
 from spacy_mtt.features.words import TreeArcFeatures
@@ -65,6 +65,7 @@ class Settings:
     start: str = "random"
     update: str = "joint"
     label_passes: int = 0
+    cache_up_to: int = 40
     single_root: bool = False
     seed: int = 0
 
@@ -162,7 +163,7 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
     sentences, scored = parts_of(folder, settings.part)
     space = TreeSpace(projective=False, single_root=settings.single_root)
     words, heads = [Words.from_treebank(sentence) for sentence in sentences], [s.heads for s in sentences]
-    extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma)
+    extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma, storage=CachedUpTo(settings.cache_up_to))
     examples = [ArcExample(extractor(w), tree) for w, tree in zip(words, heads, strict=True)]
     problem = Problem.of(examples, space, extractor.arc_table.size)
     clock.stage("features")
@@ -214,6 +215,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--start", choices=("random", "svd"), default="random")
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
     parser.add_argument("--label-passes", type=int, default=0, help="0: no labels")
+    parser.add_argument("--cache-up-to", type=int, default=40, help="words of a sentence whose arc features are kept")
     parser.add_argument("--single-root", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="JSON file of the record")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_mtt.features.atoms import Words, hash_text, informative_columns
-from spacy_mtt.features.extraction import CachedFeatures, ComputedFeatures, KeyExtractor, extract
+from spacy_mtt.features.extraction import CachedFeatures, CachedUpTo, ComputedFeatures, KeyExtractor, extract
 from spacy_mtt.features.tables import FeatureDictionary, HashTable
 from spacy_mtt.features.templates import first_order, with_distance
 from spacy_mtt.treebanks import parse_treebank
@@ -351,3 +351,13 @@ def test_bad_weights_and_coefficients(storage):
 def test_features_need_neither_spacy_nor_thinc():
     code = "import sys, spacy_mtt.features.extraction; assert not {'spacy', 'thinc'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_long_sentences_may_be_computed_and_short_ones_kept():
+    words = [TOY, Words(forms=["a"] * 4, tags=["N"] * 4)]
+    table = HashTable(8)
+    found = extract(words, EXTRACTOR, table, storage=CachedUpTo(3))
+    assert [type(features) for features in found] == [CachedFeatures, ComputedFeatures]
+    weights = np.random.default_rng(0).normal(size=table.size)
+    for features, same in zip(found, extract(words, EXTRACTOR, table), strict=True):
+        np.testing.assert_allclose(features.score(weights), same.score(weights), atol=1e-12)
