@@ -17,8 +17,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from benchmarks.low_rank_run import parsed, parts_of
-from spacy_mtt.features.atoms import Words
+from benchmarks.low_rank_run import parsed, parts_of, words_of
 from spacy_mtt.learning.duals import LogLinearLoss, MaxMarginLoss
 from spacy_mtt.learning.low_rank import LowRankWeights
 from spacy_mtt.learning.low_rank_blocks import BlockwiseExponentiatedGradient
@@ -105,7 +104,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     train, dev = parts_of(options.folder, "dev")
     train = train[: options.sentences]
-    words, heads = [Words.from_treebank(sentence) for sentence in train], [sentence.heads for sentence in train]
+    words, heads = words_of(train, plain_tags=False), [sentence.heads for sentence in train]
     extractor = LowRankExtractor.of(words, heads, gamma=options.gamma)
     examples = [ArcExample(extractor(w), tree) for w, tree in zip(words, heads, strict=True)]
     problem = Problem.of(examples, SPACE, extractor.arc_table.size)
@@ -124,7 +123,9 @@ def main(arguments: list[str] | None = None) -> None:
                 begin = time.process_time()
                 weights = contender.train(problem, starts[contender.start], C, options.passes)
                 seconds = time.process_time() - begin
-                uas = evaluate_conllx(dev, parsed(weights, extractor, None, dev, SPACE)).scores["UAS"]
+                uas = evaluate_conllx(
+                    dev, parsed(weights, extractor, None, dev, words_of(dev, plain_tags=False), SPACE)
+                ).scores["UAS"]
                 records[key] = {"UAS": uas, "CPU seconds": seconds}
                 with replacing(options.out) as file:
                     file.write(json.dumps(records, indent=2).encode("utf8"))

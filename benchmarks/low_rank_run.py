@@ -66,6 +66,7 @@ class Settings:
     update: str = "joint"
     label_passes: int = 0
     cache_up_to: int = 40
+    plain_tags: bool = False
     single_root: bool = False
     seed: int = 0
 
@@ -102,6 +103,12 @@ def parts_of(folder: Path, part: str) -> tuple[list[TreebankSentence], list[Tree
     if part in files:
         return train, list(read_treebank(files[part]))
     return [s for i, s in enumerate(train, 1) if i % EVERY], [s for i, s in enumerate(train, 1) if i % EVERY == 0]
+
+
+def words_of(sentences: list[TreebankSentence], plain_tags: bool) -> list[Words]:
+    """The columns of sentences; unless `plain_tags`, tags are joined with morphology."""
+    words = map(Words.from_treebank, sentences)
+    return list(words) if plain_tags else [each.with_joined_tags() for each in words]
 
 
 def start_of(settings: Settings, extractor: LowRankExtractor, words: list[Words], heads: list, space: TreeSpace):
@@ -145,14 +152,14 @@ def parsed(
     extractor: LowRankExtractor,
     labels: Labels | None,
     sentences: list[TreebankSentence],
+    words: list[Words],
     space: TreeSpace,
 ) -> list[TreebankSentence]:
     """The sentences with the trees of the model, and its labels."""
     answer = []
-    for sentence in sentences:
-        words = Words.from_treebank(sentence)
-        heads = space.distribution(weights.score(extractor(words))).argmax()
-        found = ["_"] * len(heads) if labels is None else labels(words, heads)
+    for sentence, columns in zip(sentences, words, strict=True):
+        heads = space.distribution(weights.score(extractor(columns))).argmax()
+        found = ["_"] * len(heads) if labels is None else labels(columns, heads)
         answer.append(sentence.with_tree(heads, found))
     return answer
 
@@ -162,7 +169,7 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
     clock = Clock()
     sentences, scored = parts_of(folder, settings.part)
     space = TreeSpace(projective=False, single_root=settings.single_root)
-    words, heads = [Words.from_treebank(sentence) for sentence in sentences], [s.heads for s in sentences]
+    words, heads = words_of(sentences, settings.plain_tags), [sentence.heads for sentence in sentences]
     extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma, storage=CachedUpTo(settings.cache_up_to))
     examples = [ArcExample(extractor(w), tree) for w, tree in zip(words, heads, strict=True)]
     problem = Problem.of(examples, space, extractor.arc_table.size)
@@ -181,7 +188,7 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
         Labels(words, sentences, settings.label_passes, settings.C, settings.seed) if settings.label_passes else None
     )
     clock.stage("labels")
-    trees = parsed(weights, extractor, labels, scored, space)
+    trees = parsed(weights, extractor, labels, scored, words_of(scored, settings.plain_tags), space)
     clock.stage("parsing")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     result = evaluate_conllx(scored, trees)
@@ -216,6 +223,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
     parser.add_argument("--label-passes", type=int, default=0, help="0: no labels")
     parser.add_argument("--cache-up-to", type=int, default=40, help="words of a sentence whose arc features are kept")
+    parser.add_argument("--plain-tags", action="store_true", help="do not join tags with morphology")
     parser.add_argument("--single-root", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--output", type=Path, help="JSON file of the record")

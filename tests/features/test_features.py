@@ -361,3 +361,11 @@ def test_long_sentences_may_be_computed_and_short_ones_kept():
     weights = np.random.default_rng(0).normal(size=table.size)
     for features, same in zip(found, extract(words, EXTRACTOR, table), strict=True):
         np.testing.assert_allclose(features.score(weights), same.score(weights), atol=1e-12)
+
+
+def test_tags_are_joined_with_morphology():
+    joined = TOY.with_joined_tags()
+    assert joined.tags == ["NNS|pl|nom", "VBP|pl", "VB|inf"] and joined.coarse == TOY.tags
+    assert (joined.forms, joined.lemmas, joined.feats) == (TOY.forms, TOY.lemmas, TOY.feats)
+    plain = Words(forms=["a"], tags=["N"])
+    assert plain.with_joined_tags() is plain
