@@ -11,24 +11,13 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from spacy_mtt.features._arc_keys cimport ArcKeys, Keys
+from spacy_mtt.features._dictionary cimport look_up
 
 cdef struct Slots:  # the features of an arc; a slot of -1 is a feature that has no weight
     Py_ssize_t plain, counted  # how many have the value 1, and how many are counted over the words between
     const int32_t *plain_slots
     const int32_t *counted_slots
     const int32_t *counts
-
-
-cdef inline int32_t look_up(
-    const uint64_t[::1] table, const int32_t[::1] slots, uint64_t mask, uint64_t key
-) noexcept nogil:
-    """The slot of a key: its low bits if there is no `table`, else what the open-addressing table has, or -1."""
-    cdef uint64_t place = key & mask
-    if table.shape[0] == 0:
-        return <int32_t>place
-    while slots[place] >= 0 and table[place] != key:
-        place = (place + 1) & mask
-    return slots[place]
 
 
 cdef inline double dot(const Slots *slots, const double[::1] weights) noexcept nogil:

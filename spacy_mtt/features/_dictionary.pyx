@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
-"""A dictionary of keys by open addressing with linear probing; look_up in _arc_features.pyx reads it.
+"""A dictionary of keys by open addressing with linear probing; look_up in _dictionary.pxd reads it.
 
 A table has a power of two of places, one of them free at least; a place with slot -1 is free. Keys are well mixed, and
 their low bits say where to begin.

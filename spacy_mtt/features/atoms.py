@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -56,6 +56,16 @@ class Words:
             coarse=[row[UPOS] for row in rows],
             feats=[() if row[FEATS] == MISSING else tuple(row[FEATS].split("|")) for row in rows],
         )
+
+    def with_joined_tags(self) -> Words:
+        """The words with finer tags: each joined with the word's morphology, and by itself the coarse tag.
+
+        For treebanks whose tags are few and whose morphology tells more: conjunctions of neighbours' tags become finer.
+        """
+        if self.tags is None or self.feats is None:
+            return self
+        joined = ["|".join((tag, *feats)) for tag, feats in zip(self.tags, self.feats, strict=True)]
+        return replace(self, tags=joined, coarse=self.tags)
 
     def values(self) -> dict[str, list[tuple[str, ...]]]:
         """The values of each attribute at each word, as texts."""

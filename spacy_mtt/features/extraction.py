@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from spacy_mtt.features.templates import ATTRIBUTES, Template
 
 PREFIX = ATTRIBUTES.index("prefix")
 
-__all__ = ["CachedFeatures", "ComputedFeatures", "KeyExtractor", "SlotFeatures", "extract"]
+__all__ = ["CachedFeatures", "CachedUpTo", "ComputedFeatures", "KeyExtractor", "SlotFeatures", "extract"]
 
 
 class KeyExtractor:
@@ -76,6 +77,20 @@ class KeyExtractor:
         return columns, np.concatenate(distinct), np.ascontiguousarray(np.concatenate(running, axis=1))
 
 
+@dataclass(frozen=True)
+class CachedUpTo:
+    """Keeps the slots of sentences of at most so many words, and computes those of longer ones anew in every pass.
+
+    The slots of a sentence take memory with the square of its length.
+    """
+
+    words: int
+
+    def __call__(self, keys: ArcKeys, table: FeatureTable) -> SlotFeatures:
+        """The features of a sentence."""
+        return CachedFeatures(keys, table) if keys.n <= self.words else ComputedFeatures(keys, table)
+
+
 def extract(
     sentences: Iterable[Words],
     extractor: KeyExtractor,
@@ -85,6 +100,7 @@ def extract(
 ) -> list[SlotFeatures]:
     """The features of each sentence, as `ArcFeatures`.
 
-    storage: `ComputedFeatures`, which hashes anew in every pass, or `CachedFeatures`, which keeps all slots.
+    storage: `ComputedFeatures`, which hashes anew in every pass, `CachedFeatures`, which keeps all slots, or a
+        `CachedUpTo`.
     """
     return [storage(extractor(words), table) for words in sentences]

@@ -95,7 +95,7 @@ def replaced(templates: tuple[Template, ...], old: str, new: str) -> tuple[Templ
     """Those of `templates` that use the attribute `old`, with `new` in its place."""
     changed = []
     for template in templates:
-        atoms = tuple(f"{place}.{new}" if name == old else f"{place}.{name}" for place, name in map(split, template))
+        atoms = tuple(f"{atom[: -len(old)]}{new}" if atom.endswith(f".{old}") else atom for atom in template)
         if atoms != template:
             changed.append(atoms)
     return tuple(changed)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spacy_mtt.features.atoms import Words, hash_text, informative_columns
-from spacy_mtt.features.extraction import CachedFeatures, ComputedFeatures, KeyExtractor, extract
+from spacy_mtt.features.extraction import CachedFeatures, CachedUpTo, ComputedFeatures, KeyExtractor, extract
 from spacy_mtt.features.tables import FeatureDictionary, HashTable
 from spacy_mtt.features.templates import first_order, with_distance
 from spacy_mtt.treebanks import parse_treebank
@@ -417,3 +417,19 @@ def test_bad_weights_and_heads_of_labels():
         features.add_labels(np.zeros((8, 2)), np.zeros((2, 2)), [2, 3, 0])
     with pytest.raises(ValueError, match="not finite"):
         features.score_labels(np.full((8, 2), np.inf))
+def test_long_sentences_may_be_computed_and_short_ones_kept():
+    words = [TOY, Words(forms=["a"] * 4, tags=["N"] * 4)]
+    table = HashTable(8)
+    found = extract(words, EXTRACTOR, table, storage=CachedUpTo(3))
+    assert [type(features) for features in found] == [CachedFeatures, ComputedFeatures]
+    weights = np.random.default_rng(0).normal(size=table.size)
+    for features, same in zip(found, extract(words, EXTRACTOR, table), strict=True):
+        np.testing.assert_allclose(features.score(weights), same.score(weights), atol=1e-12)
+
+
+def test_tags_are_joined_with_morphology():
+    joined = TOY.with_joined_tags()
+    assert joined.tags == ["NNS|pl|nom", "VBP|pl", "VB|inf"] and joined.coarse == TOY.tags
+    assert (joined.forms, joined.lemmas, joined.feats) == (TOY.forms, TOY.lemmas, TOY.feats)
+    plain = Words(forms=["a"], tags=["N"])
+    assert plain.with_joined_tags() is plain

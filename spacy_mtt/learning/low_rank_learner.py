@@ -1,0 +1,116 @@
+"""Online learning of the low-rank tensor model: infer, then take one step along the gradient.
+
+learner                                            infer                  step               update
+RBGParser (Lei et al. 2014), as its program does   CostAugmentedDecode    PassiveAggressive  Jointly
+the same, as its formulas state it                 CostAugmentedDecode    PassiveAggressive  Alternately
+passive-aggressive log-linear                      InferMarginals         PassiveAggressive  either
+log-likelihood by stochastic gradient              InferMarginals         ConstantRate       Jointly
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from .low_rank import PARTS, AveragedLowRank, LowRankWeights
+from .online import CostAugmentedDecode, Infer, Inferred, PassiveAggressive, Step
+from .problem import Problem
+
+
+class Update(Protocol):
+    """Which parameters a visit changes."""
+
+    def __call__(self, visits: int) -> tuple[str, ...]:
+        """Some of theta, U, V and W, after so many visits."""
+        ...
+
+
+class Jointly:
+    """All of them. The score is not linear in U, V and W together, and so a passive-aggressive step meets the margin
+    to first order only."""
+
+    def __call__(self, visits: int) -> tuple[str, ...]:
+        return PARTS
+
+
+class Alternately:
+    """theta with U, with V, with W, and so on, in which the score is linear: the margin holds exactly after a
+    passive-aggressive step that C does not cut short."""
+
+    def __call__(self, visits: int) -> tuple[str, ...]:
+        return ("theta", PARTS[1 + visits % 3])
+
+
+class ConstantRate:
+    """Gradient descent on the loss, whatever the gradient's norm; averaging takes the place of a schedule."""
+
+    def __init__(self, rate: float):
+        if not rate > 0:
+            raise ValueError(f"the rate must be above 0, not {rate}")
+        self.rate = rate
+
+    def __call__(self, inferred: Inferred, squared_norm: float) -> float:
+        return self.rate if squared_norm > 0 else 0.0
+
+
+class LowRankLearner:
+    """An online learner for `Trainer` whose result is the average of each parameter after each visit.
+
+    problem: its examples have `LowRankFeatures`. initial: where to start; of U, V and W one at most may be 0, unless
+    gamma = 1: otherwise none of them has a gradient.
+    """
+
+    def __init__(self, problem: Problem, infer: Infer, step: Step, update: Update, *, initial: LowRankWeights):
+        if initial.gamma < 1 and sum(not matrix.any() for matrix in (initial.U, initial.V, initial.W)) > 1:
+            raise ValueError("two of U, V and W are 0, and so no gradient would ever move them: start elsewhere")
+        self.problem = problem
+        self.infer, self.step, self.update = infer, step, update
+        self.averaged = AveragedLowRank(initial)
+        self._begin_pass()
+
+    @property
+    def weights(self) -> LowRankWeights:
+        """The averaged weights."""
+        return self.averaged.mean()
+
+    def visit(self, index: int) -> None:
+        """Infer with the current weights, then step."""
+        example = self.problem.examples[index]
+        weights, parts = self.averaged.current, self.update(self.averaged.steps)
+        factors = weights.factors(example.features)
+        inferred = self.infer(weights.score(example.features, factors), example, self.problem.space)
+        tau, gradient = 0.0, None
+        if inferred.direction.any():
+            gradient = weights.gradient(example.features, inferred.direction, factors)
+            tau = self.step(inferred, gradient.squared_norm(parts))
+        self.averaged.step(gradient, tau, parts)
+        self._loss += inferred.loss
+        self._steps += tau > 0
+        self._errors += float(np.maximum(inferred.direction, 0).sum())
+
+    def end_pass(self) -> dict[str, float]:
+        """loss: summed over visits, by the weights of the time. errors: gold arcs missed. steps: visits with one."""
+        values = {"loss": self._loss, "errors": self._errors, "steps": float(self._steps)}
+        self._begin_pass()
+        return values
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Between passes."""
+        return self.averaged.state()
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from a `state`."""
+        self.averaged.restore(state)
+        self._begin_pass()
+
+    def _begin_pass(self) -> None:
+        self._loss, self._errors, self._steps = 0.0, 0.0, 0
+
+
+def low_rank_mira(
+    problem: Problem, *, initial: LowRankWeights, C: float = 0.01, alternate: bool = False
+) -> LowRankLearner:
+    """RBGParser's learner: PA-I with cost-augmented decoding, all parameters at once or theta with one of U, V, W."""
+    update = Alternately() if alternate else Jointly()
+    return LowRankLearner(problem, CostAugmentedDecode(), PassiveAggressive(C), update, initial=initial)
