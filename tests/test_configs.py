@@ -47,6 +47,11 @@ def test_registry_fills_each_model_without_change(path):
                 assert filled == block, f"{name}.{key}"
 
 
+def test_a_trained_pipeline_can_learn_on(path):
+    nlp = load_model_from_config(load_config(path), auto_fill=True)
+    assert nlp.resume_training() is not None
+
+
 @pytest.fixture
 def trained(path):
     """The pipeline after two steps on the embedded treebank."""
