@@ -39,8 +39,8 @@ Made by `{command}` (spacy-mtt {version}, Python {python}).
 {description} UAS by the rules of CoNLL-X. Dev: the dev file, or every tenth sentence of the training file, left out of
 training; test: trained on the whole training file. gamma = 1 is the linear model. Seconds: of the training for the test
 score, reading and features included, by the wall, on a machine shared with other work, and of the processor. Memory:
-the peak of the whole process. The rows of RBGParser are its first-order `basic` model on the same files and the same
-kind of machine.
+the peak of the whole process. Tags are joined with morphology. The rows of RBGParser are its first-order `basic` model
+on the same files and the same kind of machine.
 
 {table}
 """
