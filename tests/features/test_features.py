@@ -417,6 +417,8 @@ def test_bad_weights_and_heads_of_labels():
         features.add_labels(np.zeros((8, 2)), np.zeros((2, 2)), [2, 3, 0])
     with pytest.raises(ValueError, match="not finite"):
         features.score_labels(np.full((8, 2), np.inf))
+
+
 def test_long_sentences_may_be_computed_and_short_ones_kept():
     words = [TOY, Words(forms=["a"] * 4, tags=["N"] * 4)]
     table = HashTable(8)
