@@ -7,6 +7,8 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -97,8 +99,8 @@ def test_overrides_of_the_training_scripts_are_settings_of_their_configs():
             if words[3:4] == ["train"]:
                 config = spacy.util.load_config(ROOT / words[4], interpolate=True)
                 for option in (word[2:] for word in words if word.startswith("--") and "." in word):
-                    section, name = option.split(".")
-                    assert name in config[section], option
+                    *sections, name = option.split(".")
+                    assert name in reduce(getitem, sections, config), option
 
 
 @pytest.fixture

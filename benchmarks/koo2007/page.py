@@ -143,7 +143,7 @@ def claims(outcomes: Sequence[Outcome]) -> str:
         holds = ahead > 0 and test.better > test.worse and test.p < 0.01
         lines.append(
             f"- *{METHODS[name].title} is better than the perceptron*: {verdict(holds)} {ahead:+.2f} points of UAS on "
-            f"average over {len(outcomes)} treebanks, {shown(test)}."
+            f"average ({count(outcomes)}), {shown(test)}."
         )
     for each in outcomes:
         if title_of(each.name).language == "Dutch":
@@ -165,6 +165,11 @@ def dutch(each: Outcome, name: str) -> str:
         f"- *Dutch, {METHODS[name].title}: non-projective training is better*: {verdict(ahead > 0)} "
         f"{ahead:+.2f} points, {shown(test)}."
     )
+
+
+def count(outcomes: Sequence[Outcome]) -> str:
+    """How many treebanks."""
+    return "1 treebank" if len(outcomes) == 1 else f"{len(outcomes)} treebanks"
 
 
 def verdict(holds: bool) -> str:

@@ -24,8 +24,9 @@ same for all.
   they are.
 - *Validation.* The dev part of the treebank; without one, every tenth sentence of train. On it are chosen, for each
   treebank and setting, C, the number of passes and, for models from non-projective trees, whether to parse
-  projectively or not; models from projective trees parse projectively. C: {RANGES}, and {MARGIN.widen} more
-  where the best is at an end. Passes: at most {PERCEPTRON.passes} (perceptron), {MARGIN.passes} (max-margin) and
+  projectively or not; models from projective trees parse projectively. C: {RANGES}, and beyond
+  an end where the best value is (at most {MARGIN.widen} further). Passes: at most {PERCEPTRON.passes} (perceptron),
+  {MARGIN.passes} (max-margin) and
   {LINEAR.passes} (log-linear). The validation part is scored after each (log-linear: each second), until
   {PERCEPTRON.patience} scores (perceptron) or {MARGIN.patience} in a row are no better (max-margin: not before pass
   {MARGIN.earliest}). The paper ran 100.

@@ -93,19 +93,19 @@ class BlockwiseExponentiatedGradient:
     ):
         self.problem, self.loss, self.step_size, self.C, self.beta = problem, loss, step_size, C, beta
         self.weights = initial.copy(dtype=np.float64)
-        self._theta: np.ndarray | None = None  # the duals, once there are some
+        self._state: dict[str, np.ndarray] = {}  # duals and step sizes, once there are some
 
     def run_block(self, part: str, passes: int, *, seed: int | None = 0) -> BlockReport:
         """So many passes over one block, from the duals of the one before."""
         learner = ExponentiatedGradient(
             block_problem(self.problem, self.weights, part), self.loss, self.step_size, C=self.C, beta=self.beta
         )
-        if self._theta is not None:
-            learner.restore({"theta": self._theta, "step_size": self.step_size.state(), "dual": np.array(-np.inf)})
+        if self._state:
+            learner.restore({**self._state, "dual": np.array(-np.inf)})
         trainer = Trainer(learner, seed=seed)
         for report in trainer.run(PassLimit(passes)):
             values = report.values
-        self._theta = learner.state()["theta"]
+        self._state = learner.state()
         self.weights = with_block(self.weights, part, learner.weights.copy())
         return BlockReport(part, values)
 
