@@ -11,12 +11,10 @@ from spacy_mtt.features.atoms import Words, informative_columns
 from spacy_mtt.features.extraction import CachedFeatures, KeyExtractor, extract
 from spacy_mtt.features.tables import FeatureDictionary
 from spacy_mtt.features.templates import first_order
-from spacy_mtt.learning.problem import ArcExample, Problem
+from spacy_mtt.learning.problem import MAX_CELLS, ArcExample, Problem
 from spacy_mtt.learning.tree_space import TreeSpace, batches_by_length
 from spacy_mtt.treebanks.projectivisation import projectivise
 from spacy_mtt.treebanks.sentence import TreebankSentence
-
-MAX_CELLS = 1 << 18  # scores of a padded batch
 
 
 class ToParse:

@@ -218,11 +218,11 @@ cdef class SlotFeatures:
     def row_norms(self, heads, rows):
         """|phi(h -> m)|^2 of each arc of a tree, (n,), with slots taken modulo `rows` as in `score_labels`."""
         cdef const int64_t[::1] tree = self._tree(heads)
-        used = np.zeros((self.n + 1, self.n + 1), dtype=np.uint8)
-        used[np.asarray(tree), np.arange(1, self.n + 1)] = 1
-        merged, ms = self._merged(used, rows)
+        used = np.zeros((self.n + 1, self.n + 1), dtype=bool)
+        used[np.asarray(tree), np.arange(1, self.n + 1)] = True
+        merged = self._merged(used, rows)
         norms = np.zeros(self.n)
-        np.add.at(norms, ms - 1, np.asarray(merged.multiply(merged).sum(axis=0)).ravel())
+        norms[np.nonzero(used)[1] - 1] = merged.multiply(merged).sum(axis=0)
         return norms
 
     def squared_norm_of_labels(self, coefficients, rows):
@@ -230,40 +230,19 @@ cdef class SlotFeatures:
         used = (coefficients != 0).any(axis=2)
         used[:, 0] = False
         np.fill_diagonal(used, False)
-        merged, _ = self._merged(used.astype(np.uint8), rows)
-        return float(((merged @ coefficients[used]) ** 2).sum())
+        return float(((self._merged(used, rows) @ coefficients[used]) ** 2).sum())
 
-    def _merged(self, const unsigned char[:, ::1] used, rows):
-        """The features of the A `used` arcs, row by row of (n+1, n+1), as a sparse array (distinct slots, A).
+    def _merged(self, used, rows):
+        """The features of the A `used` arcs, row by row of (n+1, n+1) bool, as a sparse array (distinct slots, A).
 
-        Slots are taken modulo `rows`. With it the modifier of each arc (A,).
+        Slots are taken modulo `rows`.
         """
-        cdef Py_ssize_t h, m, total = 0, first, arc = 0
-        cdef Slots slots
-        for h in range(self.n + 1):
-            for m in range(1, self.n + 1):
-                if h != m and used[h, m]:
-                    total += self.at_most(h, m)
-        places, values = np.empty(total + 1, dtype=np.int32), np.empty(total + 1)
-        columns = np.empty(total + 1, dtype=np.int32)
-        cdef int32_t[::1] p = places, c = columns
-        cdef double[::1] v = values
-        cdef void *room = self.allocate()
-        total = 0
-        with nogil:
-            for h in range(self.n + 1):
-                for m in range(1, self.n + 1):
-                    if used[h, m] and h != m:
-                        self.slots_of(h, m, room, &slots)
-                        gather(&slots, 1.0, &p[total], &v[total])
-                        first, total = total, total + slots.plain + slots.counted
-                        c[first:total] = arc
-                        arc += 1
-            free(room)
-        known = places[:total] >= 0
-        distinct, where = np.unique(places[:total][known] & (rows - 1), return_inverse=True)
-        entries = (values[:total][known], (where, columns[:total][known]))
-        return coo_array(entries, shape=(len(distinct), arc)).tocsr(), np.nonzero(used)[1]
+        places, values, ends = self._gathered(used)
+        columns = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
+        known = places >= 0
+        distinct, where = np.unique(places[known] & (rows - 1), return_inverse=True)
+        entries = (values[known], (where, columns[known]))
+        return coo_array(entries, shape=(len(distinct), len(ends) - 1)).tocsr()
 
     def _tree(self, heads):
         """The heads of a tree as int64, empty if there is none."""
@@ -280,7 +259,7 @@ cdef class SlotFeatures:
 
         Slots that cancel out stay, with the value that rounding leaves.
         """
-        places, values = self._gathered(coefficients)
+        places, values, _ = self._gathered(coefficients)
         merged, where = np.unique(places, return_inverse=True)
         sums = np.bincount(where, weights=values, minlength=len(merged))
         return merged[merged >= 0], sums[merged >= 0]
@@ -292,24 +271,29 @@ cdef class SlotFeatures:
         """
         cdef const int32_t[::1] places
         cdef const double[::1] values
-        places, values = self._gathered(coefficients)
+        places, values, _ = self._gathered(coefficients)
         return merged_square(places, values, _zeros(self.size))
 
     def _gathered(self, coefficients):
-        """The slots (F,) and values (F,) of all arcs whose coefficient is not 0, one after the other."""
+        """The slots (F,) and values (F,) of the A arcs whose coefficient is not 0, one arc after the other.
+
+        And ends (A+1,): those of arc a are at ``ends[a] : ends[a + 1]``.
+        """
         cdef const double[:, ::1] c = self._coefficients(coefficients)
-        cdef Py_ssize_t h, m, total = 0
+        cdef Py_ssize_t h, m, arcs = 0, total = 0
         cdef Slots slots
         with nogil:
             for h in range(self.n + 1):
                 for m in range(1, self.n + 1):
                     if h != m and c[h, m] != 0.0:
                         total += self.at_most(h, m)
-        places, values = np.empty(total + 1, dtype=np.int32), np.empty(total + 1)
+                        arcs += 1
+        places, values, ends = np.empty(total + 1, dtype=np.int32), np.empty(total + 1), np.zeros(arcs + 1, dtype=np.int64)
         cdef int32_t[::1] p = places
         cdef double[::1] v = values
+        cdef int64_t[::1] e = ends
         cdef void *room = self.allocate()
-        total = 0
+        arcs = total = 0
         with nogil:
             for h in range(self.n + 1):
                 for m in range(1, self.n + 1):
@@ -317,8 +301,10 @@ cdef class SlotFeatures:
                         self.slots_of(h, m, room, &slots)
                         gather(&slots, c[h, m], &p[total], &v[total])
                         total += slots.plain + slots.counted
+                        arcs += 1
+                        e[arcs] = total
             free(room)
-        return places[:total], values[:total]
+        return places[:total], values[:total], ends
 
     def _weights(self, weights):
         if not isinstance(weights, np.ndarray) or weights.dtype != np.float64 or not weights.flags.c_contiguous:

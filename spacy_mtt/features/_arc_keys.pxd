@@ -3,6 +3,12 @@
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
 
+cdef inline uint64_t mix(uint64_t x) noexcept nogil:
+    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
+    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
+    return x ^ (x >> 31)
+
+
 cdef struct Keys:  # those of value 1 first, then those that are counted over the words between
     Py_ssize_t plain, counted  # how many
     uint64_t *plain_keys

@@ -7,12 +7,6 @@ from libc.stdlib cimport free, malloc
 import numpy as np
 
 
-cdef inline uint64_t mix(uint64_t x) noexcept nogil:
-    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
-    return x ^ (x >> 31)
-
-
 def hash_sides(
     const int32_t[::1] side_starts, const int32_t[::1] shifts, const int32_t[::1] attributes,
     const uint64_t[::1] seeds, const uint64_t[::1] hashes, const int32_t[:, ::1] starts,

@@ -1,4 +1,4 @@
-# cython: language_level=3
+# cython: language_level=3, boundscheck=False, wraparound=False, initializedcheck=False, cdivision=True
 """Looking up keys in a table; _dictionary.pyx makes tables."""
 
 from libc.stdint cimport int32_t, uint64_t

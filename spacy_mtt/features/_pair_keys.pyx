@@ -8,13 +8,7 @@ them back.
 
 from libc.stdint cimport int32_t, uint64_t
 
-from spacy_mtt.features._arc_keys cimport ArcKeys, Keys
-
-
-cdef inline uint64_t mix(uint64_t x) noexcept nogil:
-    x = (x ^ (x >> 30)) * <uint64_t>0xBF58476D1CE4E5B9
-    x = (x ^ (x >> 27)) * <uint64_t>0x94D049BB133111EB
-    return x ^ (x >> 31)
+from spacy_mtt.features._arc_keys cimport ArcKeys, Keys, mix
 
 
 cdef class PairKeys(ArcKeys):

@@ -106,12 +106,12 @@ def with_distance(templates: tuple[Template, ...]) -> tuple[Template, ...]:
     return tuple(variant for template in templates for variant in (template, (*template, DISTANCE)))
 
 
-def split(atom: str) -> tuple[str, str]:
-    """The place and the attribute of an atom other than the distance; raises ValueError if there are no such."""
+def split(atom: str, places: tuple[str, ...] = PLACES, lone: str = DISTANCE, kind: str = "an atom") -> tuple[str, str]:
+    """The place and the attribute of an atom other than `lone`, which has neither; ValueError if there are no such."""
     place, _, attribute = atom.partition(".")
-    if place not in PLACES or attribute not in ATTRIBUTES:
+    if place not in places or attribute not in ATTRIBUTES:
         raise ValueError(
-            f"{atom!r} is not an atom: it must be {DISTANCE!r} or one of {', '.join(PLACES)}, a dot "
+            f"{atom!r} is not {kind}: it must be {lone!r} or one of {', '.join(places)}, a dot "
             f"and one of {', '.join(ATTRIBUTES)}"
         )
     return place, attribute

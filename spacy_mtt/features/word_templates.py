@@ -14,7 +14,7 @@ if there are no lemmas).
 
 from __future__ import annotations
 
-from spacy_mtt.features.templates import ATTRIBUTES, Template, replaced
+from spacy_mtt.features.templates import Template, replaced, split
 
 BIAS = "bias"
 WORD_PLACES = ("w", "w-1", "w+1")
@@ -45,10 +45,4 @@ def word_templates(*, coarse: bool = True, lemmas: bool = True, morphology: bool
 
 def split_word_atom(atom: str) -> tuple[str, str]:
     """The place and the attribute of an atom other than the bias; raises ValueError if there are no such."""
-    place, _, attribute = atom.partition(".")
-    if place not in WORD_PLACES or attribute not in ATTRIBUTES:
-        raise ValueError(
-            f"{atom!r} is not an atom of a word: it must be {BIAS!r} or one of {', '.join(WORD_PLACES)}, a dot "
-            f"and one of {', '.join(ATTRIBUTES)}"
-        )
-    return place, attribute
+    return split(atom, WORD_PLACES, BIAS, "an atom of a word")

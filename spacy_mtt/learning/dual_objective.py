@@ -91,20 +91,17 @@ class ExponentiatedGradient:
         self.labelled = labelled
         self.agreement = Agreement(self.space, labelled=labelled, conflicts=conflicts)
         self._rate = rate if loss == "max_margin" else min(rate, 0.5)
-        self._make_step_size = partial(self._step_size_of, loss, steps, self._rate)
+        self._steps = steps
         self.begin(())
 
-    @staticmethod
-    def _step_size_of(loss: str, steps: str, rate: float) -> StepSize:
-        if steps == "halved":
-            return HalvedPerPass(rate)
-        if loss == "max_margin":
-            return SearchedPerExample(rate, growth=1.5, largest=1e4)
-        return SearchedPerExample(rate, growth=1.5)
+    def _new_step_size(self) -> StepSize:
+        if self._steps == "halved":
+            return HalvedPerPass(self._rate)
+        return SearchedPerExample(self._rate, growth=1.5, largest=1e4 if isinstance(self.loss, MaxMarginLoss) else 1.0)
 
     def begin(self, keys: Iterable[bytes]) -> None:
         """Forget all duals. keys: of each sentence to come, as often as it comes in a pass."""
-        self.step_size = self._make_step_size()
+        self.step_size = self._new_step_size()
         self._counts = Counter(keys)
         self._duals: dict[bytes, _Dual] = {}
         self._index: dict[bytes, int] = {}
@@ -135,7 +132,7 @@ class ExponentiatedGradient:
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models, with the exact gap of every pass."""
-        return Learner(problem, self.loss, self._make_step_size(), C=self.C, beta=self.beta)
+        return Learner(problem, self.loss, self._new_step_size(), C=self.C, beta=self.beta)
 
     def _visit(
         self, row: int, scores: np.ndarray, cost: np.ndarray, agreeing: np.ndarray, sentences: Sentences

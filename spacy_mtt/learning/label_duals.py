@@ -35,15 +35,16 @@ class LabelDuals:
         gold: (T,), -1 where unknown: no loss and no step. counts: how often each sentence comes in a pass.
         """
         value, gradient = 0.0, np.zeros(scores.shape)
+        all_norms = None if words.squared_norms is None else words.squared_norms()
         ends = np.cumsum(words.lengths)
         for number, (first, end) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
             rows = slice(int(first), int(end))
             key = words.key(number)
             weights = np.full(end - first, self.C * counts.get(key, 1))
-            norms = None if words.squared_norms is None else words.squared_norms[rows]
+            norms = None if all_norms is None else all_norms[rows]
             loss, gradient[rows] = self._visit(key, scores[rows], gold[rows], weights, norms)
             value += loss
-        return LabelLoss(value, gradient, is_step=words.squared_norms is not None)
+        return LabelLoss(value, gradient, is_step=all_norms is not None)
 
     def _visit(
         self, key: bytes, scores: np.ndarray, gold: np.ndarray, weights: np.ndarray, norms: np.ndarray | None

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import numpy as np
-
 from .low_rank import PARTS, AveragedLowRank, LowRankWeights
-from .online import CostAugmentedDecode, Infer, Inferred, PassiveAggressive, Step
+from .online import AveragedLearner, CostAugmentedDecode, Infer, Inferred, PassiveAggressive, Step
 from .problem import Problem
 
 
@@ -54,7 +52,7 @@ class ConstantRate:
         return self.rate if squared_norm > 0 else 0.0
 
 
-class LowRankLearner:
+class LowRankLearner(AveragedLearner):
     """An online learner for `Trainer` whose result is the average of each parameter after each visit.
 
     problem: its examples have `LowRankFeatures`. initial: where to start; of U, V and W one at most may be 0, unless
@@ -64,15 +62,8 @@ class LowRankLearner:
     def __init__(self, problem: Problem, infer: Infer, step: Step, update: Update, *, initial: LowRankWeights):
         if initial.gamma < 1 and sum(not matrix.any() for matrix in (initial.U, initial.V, initial.W)) > 1:
             raise ValueError("two of U, V and W are 0, and so no gradient would ever move them: start elsewhere")
-        self.problem = problem
+        super().__init__(problem, AveragedLowRank(initial))
         self.infer, self.step, self.update = infer, step, update
-        self.averaged = AveragedLowRank(initial)
-        self._begin_pass()
-
-    @property
-    def weights(self) -> LowRankWeights:
-        """The averaged weights."""
-        return self.averaged.mean()
 
     def visit(self, index: int) -> None:
         """Infer with the current weights, then step."""
@@ -85,27 +76,7 @@ class LowRankLearner:
             gradient = weights.gradient(example.features, inferred.direction, factors)
             tau = self.step(inferred, gradient.squared_norm(parts))
         self.averaged.step(gradient, tau, parts)
-        self._loss += inferred.loss
-        self._steps += tau > 0
-        self._errors += float(np.maximum(inferred.direction, 0).sum())
-
-    def end_pass(self) -> dict[str, float]:
-        """loss: summed over visits, by the weights of the time. errors: gold arcs missed. steps: visits with one."""
-        values = {"loss": self._loss, "errors": self._errors, "steps": float(self._steps)}
-        self._begin_pass()
-        return values
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Between passes."""
-        return self.averaged.state()
-
-    def restore(self, state: dict[str, np.ndarray]) -> None:
-        """Go on from a `state`."""
-        self.averaged.restore(state)
-        self._begin_pass()
-
-    def _begin_pass(self) -> None:
-        self._loss, self._errors, self._steps = 0.0, 0.0, 0
+        self._count(inferred, tau)
 
 
 def low_rank_mira(

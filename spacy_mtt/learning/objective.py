@@ -40,12 +40,12 @@ class LabelledWords:
     """The words of a batch, sentence after sentence, that get labels at given arcs.
 
     lengths: (U,) how many words each sentence has. key: as in `Sentences`, by the number of the sentence.
-    squared_norms: (T,) |phi(h -> m)|^2 of the arc of each word in a linear model of labels; None in any other.
+    squared_norms: gives (T,) |phi(h -> m)|^2 of the arc of each word in a linear model of labels; None in any other.
     """
 
     lengths: np.ndarray
     key: Callable[[int], bytes]
-    squared_norms: np.ndarray | None = None
+    squared_norms: Callable[[], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -40,6 +40,14 @@ class Step(Protocol):
     """How far to go along a direction whose feature vector has this squared norm."""
 
     def __call__(self, inferred: Inferred, squared_norm: float) -> float: ...
+
+
+class Averaged(Protocol):
+    """Parameters and their mean over the steps."""
+
+    def mean(self) -> Any: ...
+    def state(self) -> dict[str, np.ndarray]: ...
+    def restore(self, state: dict[str, np.ndarray]) -> None: ...
 
 
 class Decode:
@@ -90,37 +98,21 @@ class PassiveAggressive:
         return min(self.C, inferred.loss / squared_norm) if squared_norm > 0 else 0.0
 
 
-class StepLearner:
-    """A learner made of an `infer` and a `step`, whose result is the average of the weights after each visit.
+class AveragedLearner:
+    """What learners share whose result is the average of the weights after each visit: counts, reports and states.
 
-    Time: one inference a visit. Memory: two vectors of weights.
+    averaged: an `AveragedWeights`, or what does the same for other parameters.
     """
 
-    def __init__(self, problem: Problem, infer: Infer, step: Step, *, initial: np.ndarray | None = None):
+    def __init__(self, problem: Problem, averaged: Averaged):
         self.problem = problem
-        self.infer = infer
-        self.step = step
-        self.averaged = AveragedWeights(np.zeros(problem.n_features) if initial is None else initial)
+        self.averaged = averaged
         self._begin_pass()
 
     @property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Any:
         """The averaged weights."""
         return self.averaged.mean()
-
-    def visit(self, index: int) -> None:
-        """Infer with the current weights, then step."""
-        example = self.problem.examples[index]
-        scores = example.features.score(self.averaged.current)
-        inferred = self.infer(scores, example, self.problem.space)
-        tau = 0.0
-        if inferred.direction.any():
-            tau = self.step(inferred, example.features.squared_norm(inferred.direction))
-        self.averaged.step(example.features, inferred.direction, tau)
-        self._loss += inferred.loss
-        self._steps += tau > 0
-        # Over labels too, for a labelled model: each wrong (labelled) arc lacks its gold one.
-        self._errors += float(np.maximum(inferred.direction, 0).sum())
 
     def end_pass(self) -> dict[str, float]:
         """loss: summed over visits, by the weights of the time. errors: gold arcs missed. steps: visits with one."""
@@ -137,8 +129,37 @@ class StepLearner:
         self.averaged.restore(state)
         self._begin_pass()
 
+    def _count(self, inferred: Inferred, tau: float) -> None:
+        self._loss += inferred.loss
+        self._steps += tau > 0
+        # Over labels too, for a labelled model: each wrong (labelled) arc lacks its gold one.
+        self._errors += float(np.maximum(inferred.direction, 0).sum())
+
     def _begin_pass(self) -> None:
         self._loss, self._errors, self._steps = 0.0, 0.0, 0
+
+
+class StepLearner(AveragedLearner):
+    """A learner of a linear model made of an `infer` and a `step`.
+
+    Time: one inference a visit. Memory: two vectors of weights.
+    """
+
+    def __init__(self, problem: Problem, infer: Infer, step: Step, *, initial: np.ndarray | None = None):
+        super().__init__(problem, AveragedWeights(np.zeros(problem.n_features) if initial is None else initial))
+        self.infer = infer
+        self.step = step
+
+    def visit(self, index: int) -> None:
+        """Infer with the current weights, then step."""
+        example = self.problem.examples[index]
+        scores = example.features.score(self.averaged.current)
+        inferred = self.infer(scores, example, self.problem.space)
+        tau = 0.0
+        if inferred.direction.any():
+            tau = self.step(inferred, example.features.squared_norm(inferred.direction))
+        self.averaged.step(example.features, inferred.direction, tau)
+        self._count(inferred, tau)
 
 
 def averaged_perceptron(problem: Problem) -> StepLearner:

@@ -112,7 +112,7 @@ class Mira(_Online):
         """The same for labels: see `label_steps.passive_aggressive`."""
         if words.squared_norms is None:
             raise ValueError(NOT_LINEAR)
-        return label_steps.passive_aggressive(scores, gold, words.squared_norms, self.C)
+        return label_steps.passive_aggressive(scores, gold, words.squared_norms(), self.C)
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .lazy_weights import LazyWeights
 from .problem import Problem
-
-# Weights are stored over a scale that shrinks; below this they are stored anew.
-SMALLEST_SCALE = 1e-6
 
 
 class StochasticGradient:
@@ -16,7 +14,7 @@ class StochasticGradient:
     With N examples and decay = 1 / (C N), each visit steps down -log P(y_i | x_i; w) + decay |w|^2 / 2,
     whose mean over examples is the objective over C N. The step is rate / (1 + rate * decay * t) at visit t
     (Bottou 2012, "Stochastic gradient descent tricks"), so that it converges without a choice of
-    schedule. The decay of all weights is one multiplication a visit: w is kept as a scale times a vector.
+    schedule.
     """
 
     def __init__(self, problem: Problem, *, C: float, rate: float = 0.1):
@@ -28,48 +26,45 @@ class StochasticGradient:
             raise ValueError(f"the rate must be above 0 and below C times the number of examples, not {rate}")
         self.C = C
         self.rate = rate
-        self._vector = np.zeros(problem.n_features)
-        self._scale = 1.0
+        self._weights = LazyWeights(np.zeros(problem.n_features))
         self._visits = 0
         self._loss = 0.0
 
     @property
     def weights(self) -> np.ndarray:
         """w, a new array."""
-        return self._scale * self._vector
+        return self._weights.mean()
 
     def visit(self, index: int) -> None:
         """One step by one example."""
         example = self.problem.examples[index]
-        distribution = self.problem.space.distribution(self._scale * example.features.score(self._vector))
+        scale, vector = self._weights.scaled
+        distribution = self.problem.space.distribution(scale * example.features.score(vector))
         step = self.rate / (1.0 + self.rate * self.decay * self._visits)
         self._visits += 1
         self._loss -= distribution.log_prob(*example.tree)
-        self._scale *= 1.0 - step * self.decay
-        if self._scale < SMALLEST_SCALE:
-            self._vector *= self._scale
-            self._scale = 1.0
-        example.features.add(self._vector, (step / self._scale) * (example.gold - distribution.marginals))
+        direction = example.gold - distribution.marginals
+
+        def add(weights: np.ndarray, factor: float) -> None:
+            example.features.add(weights, (factor * step) * direction)
+
+        self._weights.step(add, decay=step * self.decay)
 
     def end_pass(self) -> dict[str, float]:
         """loss: -log P summed over the pass, each by the weights of its time. squared_norm: |w|^2."""
-        values = {"loss": self._loss, "squared_norm": float(self._scale**2 * (self._vector @ self._vector))}
+        values = {"loss": self._loss, "squared_norm": self._weights.squared_norm}
         self._loss = 0.0
         return values
 
     def state(self) -> dict[str, np.ndarray]:
         """Between passes."""
-        return {
-            "vector": self._vector.copy(),
-            "scale": np.array(self._scale),
-            "visits": np.array(self._visits),
-        }
+        scale, vector = self._weights.scaled
+        return {"vector": vector.copy(), "scale": np.array(scale), "visits": np.array(self._visits)}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a `state`; ValueError if it belongs to another number of features."""
-        if state["vector"].shape != self._vector.shape:
-            raise ValueError(f"the state has {len(state['vector'])} weights, the problem {len(self._vector)}")
-        self._vector = np.array(state["vector"], dtype=np.float64)
-        self._scale = float(state["scale"])
+        if state["vector"].shape != (self.problem.n_features,):
+            raise ValueError(f"the state has {len(state['vector'])} weights, the problem {self.problem.n_features}")
+        self._weights = LazyWeights(state["vector"], float(state["scale"]))
         self._visits = int(state["visits"])
         self._loss = 0.0

@@ -216,7 +216,7 @@ class MatrixTreeParser(TrainablePipe):
         words = LabelledWords(
             scores.units.lengths,
             partial(gold.key, docs=docs),
-            None if linear is None else linear.label_norms(head_rows),
+            None if linear is None else partial(linear.label_norms, head_rows),
         )
         loss = self.objective.label_loss(xp, label_scores, self._label_numbers(gold), words)
         gradient = loss.gradient if loss.is_step else loss.gradient / len(gold.heads)

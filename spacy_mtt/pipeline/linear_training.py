@@ -11,14 +11,14 @@ from spacy.training import Example
 from thinc.api import Optimizer
 
 from spacy_mtt.features.extraction import CachedFeatures, ComputedFeatures, SlotFeatures
+from spacy_mtt.learning.lazy_weights import LazyWeights
 from spacy_mtt.learning.log_linear import BatchReport
 from spacy_mtt.learning.objective import LabelledWords
 from spacy_mtt.learning.problem import ArcExample, Problem
 from spacy_mtt.learning.trainer import PassLimit, Trainer
 from spacy_mtt.scoring.joint_features import JointFeatures, split
-from spacy_mtt.scoring.lazy_weights import LazyWeights
 from spacy_mtt.scoring.linear import weights_of
-from spacy_mtt.scoring.linear_weights import LinearWeights, UnitGradient, plain_step
+from spacy_mtt.scoring.linear_weights import LinearWeights, UnitGradient, plain_step, sum_of
 from spacy_mtt.scoring.words import words_of
 
 from .component import MatrixTreeParser
@@ -210,8 +210,9 @@ class _Labels:
         self.seed = seed
         self.possible = parser.label_set.possible
         self.sentences = [each for each in sentences if (each.labels >= 0).any()]
-        self.norms = [each.features.row_norms(_some_heads(each.heads), 1 << shim.label_bits) for each in self.sentences]
-        self.weights = LazyWeights(np.zeros((1 << shim.label_bits, shim.n_labels)))
+        self._norms: dict[bytes, np.ndarray] = {}
+        self.rows = 1 << shim.label_bits
+        self.weights = LazyWeights(np.zeros((self.rows, shim.n_labels)))
         if optimizer.averages is not None:
             self.weights.keep_average()
 
@@ -219,27 +220,29 @@ class _Labels:
         """The loss, summed over words."""
         total = 0.0
         for index in np.random.default_rng([self.seed, number]).permutation(len(self.sentences)):
-            total += self._visit(self.sentences[index], self.norms[index])
+            total += self._visit(self.sentences[index])
         return total
 
-    def _visit(self, sentence: Sentence, norms: np.ndarray) -> float:
+    def _visit(self, sentence: Sentence) -> float:
         heads = _some_heads(sentence.heads)
         scale, weights = self.weights.scaled
         scores = scale * sentence.features.score_labels(weights, heads)
         scores[~self.possible[(sentence.heads == 0).astype(int)]] = -np.inf
-        words = LabelledWords(np.array([len(heads)]), lambda _: sentence.key, norms)
+        words = LabelledWords(np.array([len(heads)]), lambda _: sentence.key, partial(self._squared_norms, sentence))
         loss = self.objective.label_loss(np, scores, np.where(sentence.heads >= 0, sentence.labels, -1), words)
         rate, decay = (1.0, 0.0) if loss.is_step else plain_step(self.optimizer)
         gradient = loss.gradient if loss.is_step else loss.gradient / len(heads)
         change = UnitGradient(sentence.features, None, gradient, heads)
-        self.weights.step(partial(_add, change, -rate), decay=decay)
+        self.weights.step(sum_of([change.add_labels], -rate), decay=decay)
         return loss.value
+
+    def _squared_norms(self, sentence: Sentence) -> np.ndarray:
+        """Those of its arcs, found once."""
+        if sentence.key not in self._norms:
+            self._norms[sentence.key] = sentence.features.row_norms(_some_heads(sentence.heads), self.rows)
+        return self._norms[sentence.key]
 
 
 def _some_heads(heads: np.ndarray) -> np.ndarray:
     """The root in place of unknown heads."""
     return np.maximum(heads, 0)
-
-
-def _add(gradient: UnitGradient, factor: float, weights: np.ndarray, scale: float) -> None:
-    gradient.add_labels(weights, factor * scale)

@@ -15,8 +15,8 @@ from thinc.shims import Shim
 from spacy_mtt.features.extraction import ComputedFeatures, KeyExtractor, SlotFeatures
 from spacy_mtt.features.tables import FeatureTable
 from spacy_mtt.features.templates import first_order
+from spacy_mtt.learning.lazy_weights import LazyWeights
 
-from .lazy_weights import LazyWeights
 from .tables import TableMaker
 
 COLUMNS = ("coarse", "lemmas", "morphology")
@@ -138,8 +138,8 @@ class LinearWeights(Shim):
         if optimizer.averages is not None:
             self.arcs.keep_average()
             self.labels.keep_average()
-        self.arcs.step(_sum_of([gradient.add_arcs for gradient in gradients], -rate), decay=decay)
-        self.labels.step(_sum_of([gradient.add_labels for gradient in gradients], -rate), decay=decay)
+        self.arcs.step(sum_of([gradient.add_arcs for gradient in gradients], -rate), decay=decay)
+        self.labels.step(sum_of([gradient.add_labels for gradient in gradients], -rate), decay=decay)
         self._means = None
 
     # ---- serialisation
@@ -191,7 +191,9 @@ def plain_step(optimizer: Optimizer) -> tuple[float, float]:
     return float(optimizer.learn_rate), float(optimizer.learn_rate * optimizer.L2)
 
 
-def _sum_of(adds: list[Callable[[np.ndarray, float], None]], factor: float) -> Callable[[np.ndarray, float], None]:
+def sum_of(adds: list[Callable[[np.ndarray, float], None]], factor: float) -> Callable[[np.ndarray, float], None]:
+    """As `LazyWeights.step` takes it: all of `adds`, each of which adds to an array a multiple of something."""
+
     def add(weights: np.ndarray, scale: float) -> None:
         if scale:
             for each in adds:

@@ -109,7 +109,7 @@ def test_lazy_decay_is_the_plain_one(monkeypatch):
     problem = draw_problem(TreeSpace(), lengths=(3, 2))
     # A threshold that every visit falls below, and one that none does.
     for smallest in (2.0, 0.0):
-        monkeypatch.setattr("spacy_mtt.learning.stochastic.SMALLEST_SCALE", smallest)
+        monkeypatch.setattr("spacy_mtt.learning.lazy_weights.SMALLEST_SCALE", smallest)
         learner = StochasticGradient(problem, C=C, rate=0.5)
         weights = np.zeros(6)
         for t in range(30):

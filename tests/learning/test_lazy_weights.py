@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from spacy_mtt.scoring import lazy_weights
-from spacy_mtt.scoring.lazy_weights import LazyWeights
+from spacy_mtt.learning import lazy_weights
+from spacy_mtt.learning.lazy_weights import LazyWeights
 
 
 @settings(max_examples=60, deadline=None)

@@ -19,9 +19,10 @@ class LazyWeights:
     Memory: three vectors, one if no average is asked for.
     """
 
-    def __init__(self, initial: np.ndarray):
+    def __init__(self, initial: np.ndarray, scale: float = 1.0):
+        """w_0 is scale * initial."""
         self._v = np.array(initial, dtype=np.float64)
-        self._scale = 1.0
+        self._scale = scale
         self._steps = 0
         self._sum_of_scales = 0.0
         self._past: np.ndarray | None = None  # the sum over steps before the last renewal
