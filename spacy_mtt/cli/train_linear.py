@@ -1,4 +1,4 @@
-"""`mtt train-linear`: batch training of a linear parser from a training config."""
+"""`mtt train-linear`: batch training of a parser with sparse features from a training config."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ from thinc.api import ConfigValidationError
 from tqdm import tqdm
 
 from spacy_mtt.cli._util import fail, one_sentence_errors
-from spacy_mtt.pipeline.linear_training import LinearTraining, Pass, is_linear, sentences_of
+from spacy_mtt.pipeline.linear_training import LinearTraining
+from spacy_mtt.pipeline.sparse_sentences import Pass, has_sparse_features, sentences_of
+from spacy_mtt.pipeline.step_training import StepTraining, training_of
 from spacy_mtt.treebanks.errors import TreebankError
 from spacy_mtt.treebanks.writing import replacing, replacing_folder
 
@@ -41,11 +43,11 @@ def train_linear(
     ] = "cached",
     resume: Annotated[bool, typer.Option("--resume", help="Go on from what is in the output folder")] = False,
 ) -> None:
-    """Train an mtt_parser with a linear scorer, much faster than `spacy train` does by the same config.
+    """Train an mtt_parser with a linear or low-rank scorer, much faster than `spacy train` does by the same config.
 
     The features of all training sentences are found once, and the learner of the config's objective passes over
-    them: averaged perceptron, MIRA or exponentiated gradient; LogLikelihood stands for L-BFGS. Any setting of the
-    config can be overridden by options, as with `spacy train`: --paths.train train.conllu.
+    them: averaged perceptron, MIRA or exponentiated gradient; of a linear model, LogLikelihood stands for L-BFGS.
+    Any setting of the config can be overridden by options, as with `spacy train`: --paths.train train.conllu.
     """
     if storage not in ("cached", "computed"):
         fail(f"--storage must be cached or computed, not {storage!r}")
@@ -75,7 +77,7 @@ class _Run:
         )
         self.evaluate = create_evaluation_callback(nlp, dev_corpus, self.settings["score_weights"])
         self.before_to_disk = create_before_to_disk_callback(self.settings["before_to_disk"])
-        self.name = _linear_parser(nlp)
+        self.name = _sparse_parser(nlp)
         self.best = -np.inf
         self.training = self._training(storage)
 
@@ -137,11 +139,11 @@ class _Run:
             digest.update(sentence.key)
         return digest.hexdigest()
 
-    def _training(self, storage: str) -> LinearTraining:
+    def _training(self, storage: str) -> LinearTraining | StepTraining:
         parser = self.nlp.get_pipe(self.name)
         sentences = sentences_of(parser, self._annotated(), storage)
         seed = self.settings["seed"] or 0
-        return LinearTraining(parser, sentences, self.settings["optimizer"], seed=seed)
+        return training_of(parser, sentences, self.settings["optimizer"], seed=seed)
 
     def _annotated(self) -> list[Example]:
         """The training examples, annotated by the components that are to annotate before the parser sees them."""
@@ -154,9 +156,9 @@ class _Run:
         return examples
 
 
-def _linear_parser(nlp: Language) -> str:
+def _sparse_parser(nlp: Language) -> str:
     """The name of the one component that this command can train."""
-    names = [name for name, component in nlp.pipeline if is_linear(component)]
+    names = [name for name, component in nlp.pipeline if has_sparse_features(component)]
     if len(names) != 1:
-        fail(f"the config has {len(names)} mtt_parser with spacy_mtt.LinearArcScorer.v1, but must have one")
+        fail(f"the config has {len(names)} mtt_parser with a linear or low-rank scorer, but must have one")
     return names[0]

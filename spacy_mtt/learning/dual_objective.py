@@ -16,7 +16,7 @@ from .agreement import Agreement
 from .duals import DualLoss, LogLinearLoss, MaxMarginLoss, rise_of_dual
 from .exponentiated_gradient import ExponentiatedGradient as Learner
 from .label_duals import LARGEST_DAMPED_RATE, LabelDuals
-from .objective import LabelledWords, LabelLoss, LinearModel, Sentences, TreeLoss
+from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss
 from .problem import Problem
 from .step_sizes import HalvedPerPass, SearchedPerExample, StepSize
 from .trainer import OnlineLearner
@@ -124,7 +124,7 @@ class ExponentiatedGradient:
             cost = np.where(np.isfinite(right), 0.0, 1.0)
             value[row] = self.loss.loss(own, cost, right, self.space)
             gradient[row, inside, inside] = self._visit(row, own, cost, right, sentences)
-        return TreeLoss(value, gradient, agreeing.relaxed, agreeing.skipped, is_step=sentences.linear is not None)
+        return TreeLoss(value, gradient, agreeing.relaxed, agreeing.skipped, is_step=sentences.is_linear)
 
     def label_loss(self, xp, scores, gold: np.ndarray, words: LabelledWords) -> LabelLoss:
         """The same for labels: a distribution over the labels of each word, see `LabelDuals`."""
@@ -133,6 +133,19 @@ class ExponentiatedGradient:
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models, with the exact gap of every pass."""
         return Learner(problem, self.loss, self._new_step_size(), C=self.C, beta=self.beta)
+
+    def state(self) -> dict[str, np.ndarray]:
+        """The duals, of models that are not linear, as plain arrays: the others have a `learner` with a state."""
+        trees = {f"trees.{key.hex()}": dual.theta for key, dual in self._duals.items()}
+        return trees | {f"labels.{name}": array for name, array in self._labels.state().items()}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from a `state`."""
+        for name, array in state.items():
+            part, _, key = name.partition(".")
+            if part == "trees":
+                self._duals[bytes.fromhex(key)] = _Dual(array, np.zeros(0), 0.0)  # a damped step asks for theta alone
+        self._labels.restore({name.removeprefix("labels."): a for name, a in state.items() if name[:7] == "labels."})
 
     def _visit(
         self, row: int, scores: np.ndarray, cost: np.ndarray, agreeing: np.ndarray, sentences: Sentences
@@ -150,12 +163,12 @@ class ExponentiatedGradient:
 
         old = self._duals.get(key)
         start = old or dual_of(self.beta * _annotated(agreeing))
-        new = self._moved(key, start, dual_of, scores, cost, weight, row, sentences.linear)
+        new = self._moved(key, start, dual_of, scores, cost, weight, row, sentences)
         self._duals[key] = new
-        if sentences.linear is None:
+        if not sentences.is_linear:
             return new.residual
         before = 0.0 if old is None else old.residual
-        self._count_visit(sentences.linear)
+        self._count_visit(sentences)
         return weight * (new.residual - before)
 
     def _moved(
@@ -167,28 +180,28 @@ class ExponentiatedGradient:
         cost: np.ndarray,
         weight: float,
         row: int,
-        linear: LinearModel | None,
+        sentences: Sentences,
     ) -> _Dual:
         """The dual after a step of the size that the step sizes choose, or of a fixed one."""
-        if linear is None:
+        if not sentences.is_linear:
             return dual_of(self.loss.damped_update(dual.theta, scores, cost, min(self._rate, LARGEST_DAMPED_RATE)))
 
         def attempt(rate: float) -> _Attempt:
             new = dual_of(self.loss.update(dual.theta, scores, cost, rate))
-            return _Attempt(new, dual, scores, weight, partial(linear.squared_norm, row))
+            return _Attempt(new, dual, scores, weight, partial(sentences.squared_norm, row))
 
         index = self._index.setdefault(key, len(self._index))
         made = self.step_size.choose(index, attempt)
         return dual if made is None else made.new
 
-    def _count_visit(self, linear: LinearModel) -> None:
+    def _count_visit(self, sentences: Sentences) -> None:
         """At the end of a pass, tell the step sizes whether the dual rose."""
         self._visits += 1
         if self._visits < max(1, self._counts.total()):
             return
         self._visits = 0
         values = sum(self._counts.get(key, 1) * dual.value for key, dual in self._duals.items())
-        objective = self.C * values - 0.5 * linear.weights_squared_norm()
+        objective = self.C * values - 0.5 * sentences.weights_squared_norm()
         log.info("exponentiated gradient: the dual objective is %.6g after a pass", objective)
         self.step_size.end_pass(objective > self._last_dual)
         self._last_dual = objective

@@ -46,6 +46,15 @@ class LabelDuals:
             value += loss
         return LabelLoss(value, gradient, is_step=all_norms is not None)
 
+    def state(self) -> dict[str, np.ndarray]:
+        """theta and mu of each sentence, as one array (2, n, L)."""
+        return {key.hex(): np.stack([theta, self._mu[key]]) for key, theta in self._theta.items()}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        """Go on from a `state`."""
+        for name, (theta, mu) in state.items():
+            self._theta[bytes.fromhex(name)], self._mu[bytes.fromhex(name)] = theta, mu
+
     def _visit(
         self, key: bytes, scores: np.ndarray, gold: np.ndarray, weights: np.ndarray, norms: np.ndarray | None
     ) -> tuple[float, np.ndarray]:

@@ -9,7 +9,7 @@ Matrices are kept with a row for each feature, so U, V are (N, R) and W is (15, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from ._trilinear import backpropagate, score_arcs
 from .arc_features import ArcFeatures
+from .lazy_weights import LazyWeights, restore_parts, state_of
 
 LONGEST_OF_BIN = np.array((1, 2, 3, 4, 5, 10), dtype=np.int32)  # one more bin for all above
 DISTANCES = 1 + 2 * (len(LONGEST_OF_BIN) + 1)
@@ -72,9 +73,18 @@ class LowRankWeights:
     are not used; with gamma = 0 features of arcs are not.
     U, V may be float32, which rounds every change of theirs to 7 digits and takes half the memory; sums over features
     and everything after them are float64.
+    scales: what each of the arrays is to be multiplied by, 1 where nothing is said.
     """
 
-    def __init__(self, gamma: float, theta: np.ndarray, U: np.ndarray, V: np.ndarray, W: np.ndarray):
+    def __init__(
+        self,
+        gamma: float,
+        theta: np.ndarray,
+        U: np.ndarray,
+        V: np.ndarray,
+        W: np.ndarray,
+        scales: Mapping[str, float] | None = None,
+    ):
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma is {gamma}, but must be in 0..1")
         if U.shape != V.shape or U.ndim != 2 or W.shape != (DISTANCES, U.shape[1]):
@@ -83,6 +93,7 @@ class LowRankWeights:
                 f"({DISTANCES}, R)"
             )
         self.gamma, self.theta, self.U, self.V, self.W = float(gamma), theta, U, V, W
+        self.scales = dict.fromkeys(PARTS, 1.0) | dict(scales or {})
 
     @classmethod
     def zeros(
@@ -106,14 +117,15 @@ class LowRankWeights:
     def copy(self, dtype=None) -> LowRankWeights:
         """A copy; dtype: of U and V, if it is to be another."""
         U, V = (np.array(matrix, dtype=dtype or matrix.dtype) for matrix in (self.U, self.V))
-        return LowRankWeights(self.gamma, self.theta.copy(), U, V, self.W.copy())
+        return LowRankWeights(self.gamma, self.theta.copy(), U, V, self.W.copy(), self.scales)
 
     def factors(self, features: LowRankFeatures) -> Factors | None:
         """The factors of a sentence; None if gamma = 1. O((features + n) R)."""
         if self.gamma == 1:
             return None
+        head, modifier = features.words.project(self.U), features.words.project(self.V)
         distance = self.W[1:] + self.W[0]
-        return Factors(features.words.project(self.U), features.words.project(self.V), distance)
+        return Factors(self.scales["U"] * head, self.scales["V"] * modifier, self.scales["W"] * distance)
 
     def score(self, features: LowRankFeatures, factors: Factors | None = None) -> np.ndarray:
         """s(h -> m) of every arc, (n+1, n+1) float64, 0 where no arc is; factors: if they are known already.
@@ -121,13 +133,13 @@ class LowRankWeights:
         O(features + n^2 R). Raises ValueError if a score is not finite.
         """
         if self.gamma == 1:
-            return features.arcs.score(self.theta)
+            return self.scales["theta"] * features.arcs.score(self.theta)
         factors = factors or self.factors(features)
         if self.gamma == 0:
             scores = np.zeros((features.n + 1, features.n + 1))
         else:
             scores = features.arcs.score(self.theta)
-            scores *= self.gamma
+            scores *= self.gamma * self.scales["theta"]
         score_arcs(factors.head, factors.modifier, factors.distance, LONGEST_OF_BIN, 1 - self.gamma, scores)
         if not np.isfinite(scores).all():
             h, m = np.argwhere(~np.isfinite(scores))[0]
@@ -189,60 +201,63 @@ class LowRankGradient:
     def add_to(self, weights: LowRankWeights, scale: float, parts: Iterable[str] = PARTS) -> None:
         """weights += scale * gradient, in place, for some of the parameters."""
         for part in parts:
-            if part == "theta":
-                if self.gamma > 0:
-                    self.features.arcs.add(weights.theta, (scale * self.gamma) * self.coefficients)
-            elif self.gamma < 1:
-                if part == "W":
-                    weights.W += scale * self.W
-                else:
-                    self.features.words.add(getattr(weights, part), getattr(self, part), scale)
+            self.add_part(part, getattr(weights, part), scale)
+
+    def add_part(self, part: str, array: np.ndarray, scale: float) -> None:
+        """array += scale * the gradient in one of the parameters, in place."""
+        if part == "theta":
+            if self.gamma > 0:
+                self.features.arcs.add(array, (scale * self.gamma) * self.coefficients)
+        elif self.gamma < 1:
+            if part == "W":
+                array += scale * self.W
+            else:
+                self.features.words.add(array, getattr(self, part), scale)
 
 
 class AveragedLowRank:
     """Weights and the mean of each parameter over the weights after each step, each averaged by itself.
 
-    As `AveragedWeights`: with w_t = w_0 + u_1 + ... + u_t the mean is ((T+1) w_T - total) / T, where
-    total = w_0 + sum_t t u_t. The product of the means of U, V and W is not the mean of their products; RBGParser
-    averages in the same way.
+    The product of the means of U, V and W is not the mean of their products; RBGParser averages in the same way.
     """
 
     def __init__(self, initial: LowRankWeights):
-        self.current = initial.copy()
-        self._total = initial.copy(dtype=np.float64)
+        self.gamma = initial.gamma
+        self.parts = {
+            name: LazyWeights(array, initial.scales[name], array.dtype) for name, array in initial.arrays().items()
+        }
+        for part in self.parts.values():
+            part.keep_average()
         self.steps = 0
+
+    @property
+    def current(self) -> LowRankWeights:
+        """The weights after the last step; the arrays are those in use."""
+        scaled = {name: part.scaled for name, part in self.parts.items()}
+        arrays = {name: array for name, (_, array) in scaled.items()}
+        return LowRankWeights(self.gamma, **arrays, scales={name: scale for name, (scale, _) in scaled.items()})
 
     def step(self, gradient: LowRankGradient | None, scale: float, parts: Iterable[str] = PARTS) -> None:
         """weights += scale * gradient; a step of 0 counts as well."""
         self.steps += 1
-        if scale != 0 and gradient is not None:
-            gradient.add_to(self.current, scale, parts)
-            gradient.add_to(self._total, self.steps * scale, parts)
+        moved = parts if scale != 0 and gradient is not None else ()
+        for name, weights in self.parts.items():
+            weights.step(_adder(gradient, name, scale) if name in moved else None)
 
     def mean(self) -> LowRankWeights:
         """The mean, new arrays; before the first step, the initial weights."""
-        mean = self.current.copy()
-        if self.steps:
-            for name, array in mean.arrays().items():
-                array *= self.steps + 1
-                array -= self._total.arrays()[name]
-                array /= self.steps
-        return mean
+        return LowRankWeights(self.gamma, **{name: part.mean() for name, part in self.parts.items()})
 
     def state(self) -> dict[str, np.ndarray]:
         """Copies, as plain arrays."""
-        current = {f"current.{name}": array.copy() for name, array in self.current.arrays().items()}
-        total = {f"total.{name}": array.copy() for name, array in self._total.arrays().items()}
-        return {"steps": np.array(self.steps), **current, **total}
+        return {"steps": np.array(self.steps), **state_of(self.parts)}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a `state`; ValueError if it belongs to other numbers of features or another rank."""
-        for prefix, weights in (("current", self.current), ("total", self._total)):
-            for name, array in weights.arrays().items():
-                given = state[f"{prefix}.{name}"]
-                if given.shape != array.shape:
-                    raise ValueError(f"{name} has the shape {given.shape} in the state, and {array.shape} here")
-        for prefix, weights in (("current", self.current), ("total", self._total)):
-            for name, array in weights.arrays().items():
-                array[...] = state[f"{prefix}.{name}"]
+        restore_parts(self.parts, state)
         self.steps = int(state["steps"])
+
+
+def _adder(gradient: LowRankGradient, part: str, scale: float) -> Callable[[np.ndarray, float], None]:
+    """As `LazyWeights.step` takes it."""
+    return lambda array, factor: gradient.add_part(part, array, factor * scale)

@@ -12,27 +12,24 @@ from .tree_space import TreeSpace
 
 
 @dataclass(frozen=True)
-class LinearModel:
-    """What can be asked of scores that are linear in weights, w . phi(h -> m).
-
-    squared_norm: of a sentence by its row in the batch, |sum_hm c[h, m] phi(h -> m)|^2 from coefficients in the
-        shape of its scores. weights_squared_norm: |w|^2.
-    """
-
-    squared_norm: Callable[[int, np.ndarray], float]
-    weights_squared_norm: Callable[[], float]
-
-
-@dataclass(frozen=True)
 class Sentences:
     """What is known of the sentences of a batch besides scores and annotation.
 
     key: from the row of a sentence to bytes that are the same in every pass, for the same words and gold tree.
-    linear: what can be asked of a linear model; None of any other.
+    squared_norm: of a sentence by its row, |d/dw sum_hm c[h, m] s(h -> m)|^2 from coefficients in the shape of its
+        scores; None of models that leave steps to an optimiser. In a linear model w . phi(h -> m) it is that of
+        sum_hm c[h, m] phi(h -> m), wherever w is.
+    weights_squared_norm: |w|^2 of a linear model; None of any other.
     """
 
     key: Callable[[int], bytes]
-    linear: LinearModel | None = None
+    squared_norm: Callable[[int, np.ndarray], float] | None = None
+    weights_squared_norm: Callable[[], float] | None = None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether scores are linear in weights."""
+        return self.weights_squared_norm is not None
 
 
 @dataclass(frozen=True)

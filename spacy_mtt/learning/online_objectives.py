@@ -47,7 +47,10 @@ class _Online:
             if inferred.direction.any():
                 size = self._step(inferred, row, sentences)
                 gradient[row, inside, inside] = -size * inferred.direction
-        return TreeLoss(value, gradient, agreeing.relaxed, agreeing.skipped, is_step=_is_linear(sentences))
+        return TreeLoss(value, gradient, agreeing.relaxed, agreeing.skipped, is_step=self._is_step(sentences))
+
+    def _is_step(self, sentences: Sentences | None) -> bool:
+        raise NotImplementedError
 
     def _step(self, inferred: Inferred, row: int, sentences: Sentences | None) -> float:
         raise NotImplementedError
@@ -83,13 +86,17 @@ class Perceptron(_Online):
         """The same as a learner of linear models."""
         return averaged_perceptron(problem)
 
+    def _is_step(self, sentences: Sentences | None) -> bool:
+        return sentences is not None and sentences.is_linear
+
     def _step(self, inferred: Inferred, row: int, sentences: Sentences | None) -> float:
         return 1.0
 
 
 class Mira(_Online):
     """1-best MIRA (McDonald, Crammer and Pereira 2005): the tree that violates the margin most, and a step, of C at
-    most, that makes the gold tree better than it by the number of its wrong arcs. For linear models alone.
+    most, that makes the gold tree better than it by the number of its wrong arcs. For models whose weights belong to
+    sparse features: in linear ones the step does what it says, in those of low rank it does to first order.
 
     C: the largest step. The other arguments are those of `Perceptron`.
     """
@@ -111,21 +118,22 @@ class Mira(_Online):
     def label_loss(self, xp, scores, gold: np.ndarray, words: LabelledWords) -> LabelLoss:
         """The same for labels: see `label_steps.passive_aggressive`."""
         if words.squared_norms is None:
-            raise ValueError(NOT_LINEAR)
+            raise ValueError(NO_NORMS)
         return label_steps.passive_aggressive(scores, gold, words.squared_norms(), self.C)
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models."""
         return mira(problem, C=self.C)
 
+    def _is_step(self, sentences: Sentences | None) -> bool:
+        return True
+
     def _step(self, inferred: Inferred, row: int, sentences: Sentences | None) -> float:
-        if not _is_linear(sentences):
-            raise ValueError(NOT_LINEAR)
-        return self.step(inferred, sentences.linear.squared_norm(row, inferred.direction))
+        if sentences is None or sentences.squared_norm is None:
+            raise ValueError(NO_NORMS)
+        return self.step(inferred, sentences.squared_norm(row, inferred.direction))
 
 
-NOT_LINEAR = "spacy_mtt.Mira.v1 needs the norms of features, which only a linear model has, such as LinearArcScorer"
-
-
-def _is_linear(sentences: Sentences | None) -> bool:
-    return sentences is not None and sentences.linear is not None
+NO_NORMS = (
+    "spacy_mtt.Mira.v1 needs the norms of gradients, which only models of sparse features know, such as LinearArcScorer"
+)

@@ -58,13 +58,10 @@ class StochasticGradient:
 
     def state(self) -> dict[str, np.ndarray]:
         """Between passes."""
-        scale, vector = self._weights.scaled
-        return {"vector": vector.copy(), "scale": np.array(scale), "visits": np.array(self._visits)}
+        return {**self._weights.state(), "visits": np.array(self._visits)}
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         """Go on from a `state`; ValueError if it belongs to another number of features."""
-        if state["vector"].shape != (self.problem.n_features,):
-            raise ValueError(f"the state has {len(state['vector'])} weights, the problem {self.problem.n_features}")
-        self._weights = LazyWeights(state["vector"], float(state["scale"]))
+        self._weights.restore(state)
         self._visits = int(state["visits"])
         self._loss = 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -20,7 +21,7 @@ from thinc.api import Model, Optimizer, set_dropout_rate
 
 from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
 from spacy_mtt.learning.cross_entropy import cross_entropy
-from spacy_mtt.learning.objective import LabelledWords, LinearModel, Objective, Sentences
+from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
 from spacy_mtt.scoring.units import Bucket, Units
 
@@ -197,30 +198,36 @@ class MatrixTreeParser(TrainablePipe):
         examples = list(examples)
         validate_examples(examples, "MatrixTreeParser.get_loss")
         gold = gold_trees(examples, scores.units)
-        docs = [example.predicted for example in examples]
+        loss, gradients = self.parse_loss(gold, scores, partial(gold.key, docs=[each.predicted for each in examples]))
         tag_loss, d_tags = self._tag_loss(examples, scores)
-        if self.objective.labelled:
-            loss, d_joint, is_step = self._tree_loss(gold, scores, docs, self._label_numbers(gold))
-            d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
-            gradients = ScoreGradients(d_arcs, labels_everywhere=d_joint, tags=d_tags, is_step=is_step)
-            return loss + tag_loss, gradients
-        loss, d_arcs, is_step = self._tree_loss(gold, scores, docs, None)
-        label_loss, d_labels = self._label_loss(gold, scores, docs)
-        return loss + label_loss + tag_loss, ScoreGradients(d_arcs, labels_at=d_labels, tags=d_tags, is_step=is_step)
+        return loss + tag_loss, replace(gradients, tags=d_tags)
 
-    def _label_loss(self, gold: GoldTrees, scores: Scores, docs: list[Doc]) -> tuple[float, Any]:
-        """The loss of labels at the gold heads, and its gradient (n_words, L)."""
-        xp, linear = self.model.ops.xp, scores.linear
+    def parse_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, ScoreGradients]:
+        """The loss of heads and labels in nats, summed over words, and the gradient of its mean over them.
+
+        key: tells the units apart, see `Sentences`.
+        """
+        if self.objective.labelled:
+            loss, d_joint, is_step = self._tree_loss(gold, scores, key, self._label_numbers(gold))
+            d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
+            return loss, ScoreGradients(d_arcs, labels_everywhere=d_joint, own_steps=(is_step, is_step))
+        loss, d_arcs, is_step = self._tree_loss(gold, scores, key, None)
+        label_loss, d_labels, labels_are_step = self._label_loss(gold, scores, key)
+        return loss + label_loss, ScoreGradients(d_arcs, labels_at=d_labels, own_steps=(is_step, labels_are_step))
+
+    def _label_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, Any, bool]:
+        """The loss of labels at the gold heads, its gradient (n_words, L), and whether that is a step."""
+        xp, sparse = self.model.ops.xp, scores.sparse
         head_rows = gold.head_rows()
         label_scores = self._possible(scores.labels_at(xp.asarray(head_rows)), gold.heads == 0)
         words = LabelledWords(
             scores.units.lengths,
-            partial(gold.key, docs=docs),
-            None if linear is None else partial(linear.label_norms, head_rows),
+            key,
+            None if sparse is None else partial(sparse.label_norms, head_rows),
         )
         loss = self.objective.label_loss(xp, label_scores, self._label_numbers(gold), words)
         gradient = loss.gradient if loss.is_step else loss.gradient / len(gold.heads)
-        return loss.value, self.model.ops.asarray(gradient, dtype=label_scores.dtype)
+        return loss.value, self.model.ops.asarray(gradient, dtype=label_scores.dtype), loss.is_step
 
     def _tag_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
         """The weighted loss of tags, and the gradient of its mean over words."""
@@ -231,7 +238,7 @@ class MatrixTreeParser(TrainablePipe):
         return self.tag_weight * loss, self.model.ops.asarray2f(gradient * (self.tag_weight / len(gold)))
 
     def _tree_loss(
-        self, gold: GoldTrees, scores: Scores, docs: list[Doc], labels: np.ndarray | None
+        self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes], labels: np.ndarray | None
     ) -> tuple[float, list, bool]:
         """The objective's loss, the gradient for each bucket, and whether that is a step; else it is of the mean.
 
@@ -245,22 +252,24 @@ class MatrixTreeParser(TrainablePipe):
                 allowed = allowed_arcs(heads, size)
             else:
                 allowed = allowed_labelled_arcs(heads, gold.padded(bucket, labels), size, possible)
-            loss = self.objective(arcs, allowed, bucket.lengths, self._sentences(bucket, gold, scores, docs))
+            loss = self.objective(arcs, allowed, bucket.lengths, self._sentences(bucket, scores, key))
             total += float(loss.value.sum())
             is_step = loss.is_step
             gradient = loss.gradient if is_step else loss.gradient / scores.units.n_words
             gradients.append(self.model.ops.asarray(gradient, dtype=given.dtype))
         return total, gradients, is_step
 
-    def _sentences(self, bucket: Bucket, gold: GoldTrees, scores: Scores, docs: list[Doc]) -> Sentences:
+    def _sentences(self, bucket: Bucket, scores: Scores, key: Callable[[int], bytes]) -> Sentences:
         """What the objective may ask of the units of a bucket, by their rows."""
-        units, linear = bucket.units.tolist(), None
-        if (model := scores.linear) is not None:
-            linear = LinearModel(
-                lambda row, coefficients: model.squared_norm(units[row], coefficients),
-                partial(model.weights_squared_norm, labels=self.objective.labelled),
-            )
-        return Sentences(lambda row: gold.key(units[row], docs), linear)
+        units, sparse = bucket.units.tolist(), scores.sparse
+        if sparse is None:
+            return Sentences(lambda row: key(units[row]))
+        of_weights = partial(sparse.weights_squared_norm, labels=self.objective.labelled)
+        return Sentences(
+            lambda row: key(units[row]),
+            lambda row, coefficients: sparse.squared_norm(units[row], coefficients),
+            of_weights if sparse.is_linear else None,
+        )
 
     def _label_numbers(self, gold: GoldTrees) -> np.ndarray:
         return gold.label_numbers(self.label_set)

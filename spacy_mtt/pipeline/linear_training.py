@@ -1,80 +1,24 @@
-"""Batch training of an `mtt_parser` with a linear scorer: all features in memory, passes over them, no docs."""
+"""Batch training of an `mtt_parser` with a linear scorer by learners of linear models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from spacy.training import Example
 from thinc.api import Optimizer
 
-from spacy_mtt.features.extraction import CachedFeatures, ComputedFeatures, SlotFeatures
 from spacy_mtt.learning.lazy_weights import LazyWeights
 from spacy_mtt.learning.log_linear import BatchReport
 from spacy_mtt.learning.objective import LabelledWords
 from spacy_mtt.learning.problem import ArcExample, Problem
 from spacy_mtt.learning.trainer import PassLimit, Trainer
 from spacy_mtt.scoring.joint_features import JointFeatures, split
-from spacy_mtt.scoring.linear import weights_of
-from spacy_mtt.scoring.linear_weights import LinearWeights, UnitGradient, plain_step, sum_of
-from spacy_mtt.scoring.words import words_of
+from spacy_mtt.scoring.linear_weights import LABELS, UnitGradient, plain_step, sum_of
+from spacy_mtt.scoring.sparse_model import weights_of
 
 from .component import MatrixTreeParser
-from .gold import gold_trees
-from .segmentation import training_starts, units_of
-
-STORAGE = {"cached": CachedFeatures, "computed": ComputedFeatures}
-State = dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A training sentence: its features, heads (n,) and label numbers (n,), -1 where unknown, and its key."""
-
-    features: SlotFeatures
-    heads: np.ndarray
-    labels: np.ndarray
-    key: bytes
-
-
-@dataclass(frozen=True)
-class Pass:
-    """What a pass did. values: what the learner reports, by name. finished: whether there is nothing more to learn."""
-
-    number: int
-    values: dict[str, float]
-    finished: bool = False
-
-
-def is_linear(parser: object) -> bool:
-    """Whether a component is an `mtt_parser` with a linear scorer."""
-    return isinstance(parser, MatrixTreeParser) and any(isinstance(shim, LinearWeights) for shim in parser.model.shims)
-
-
-def sentences_of(parser: MatrixTreeParser, examples: Iterable[Example], storage: str = "cached") -> list[Sentence]:
-    """The training sentences of an initialised parser, with the features that it will see in them.
-
-    storage: "cached" keeps all features; "computed" finds them anew in every pass, in a tenth of the memory.
-    """
-    shim, found = weights_of(parser.model), []
-    for example in examples:
-        docs = [example.predicted]
-        units = units_of(docs, [training_starts(example)])
-        gold = gold_trees([example], units)
-        ends = np.cumsum(units.lengths)[:-1]
-        parts = zip(
-            words_of(docs, units),
-            np.split(gold.heads, ends),
-            np.split(gold.label_numbers(parser.label_set), ends),
-            strict=True,
-        )
-        for unit, (words, heads, labels) in enumerate(parts):
-            shim.has_tags |= any(words.tags)
-            features = STORAGE[storage](shim.extractor(words), shim.table)
-            found.append(Sentence(features, heads, labels, gold.key(unit, docs)))
-    return found
+from .sparse_sentences import Pass, Sentence, State
 
 
 class LinearTraining:
@@ -178,20 +122,21 @@ class LinearTraining:
     ) -> None:
         """Train labels for a pass as well, and give all weights to the parser."""
         if self.labels is None:
-            self.shim.set_weights(*split(weights, self.shim.table.size, self.shim.n_labels))
+            arcs, labels = split(weights, self.shim.table.size, self.shim.n_labels)
+            self.shim.set_weights(arcs=arcs, labels=labels)
         else:
             values = {**values, "label_loss": self.labels.run_pass(self._passes)}
-            self.shim.set_weights(weights, self.labels.weights.mean())
+            self.shim.set_weights(arcs=weights, labels=self.labels.weights.mean())
         after_pass(Pass(self._passes, values, finished))
 
     def _problem(self) -> Problem:
         if not self.objective.labelled:
-            examples = [ArcExample(each.features, each.heads) for each in self.sentences]
+            examples = [ArcExample(each.slots, each.heads) for each in self.sentences]
             return Problem.of(examples, self.objective.space, self.shim.table.size)
         rows, n_labels = 1 << self.shim.label_bits, self.shim.n_labels
         known = [each for each in self.sentences if (each.labels >= 0).all()]
         examples = [
-            ArcExample(JointFeatures(each.features, rows, n_labels), each.heads, each.labels, n_labels=n_labels)
+            ArcExample(JointFeatures(each.slots, rows, n_labels), each.heads, each.labels, n_labels=n_labels)
             for each in known
         ]
         problem = Problem.of(examples, self.objective.space, self.shim.table.size + rows * n_labels)
@@ -226,20 +171,20 @@ class _Labels:
     def _visit(self, sentence: Sentence) -> float:
         heads = _some_heads(sentence.heads)
         scale, weights = self.weights.scaled
-        scores = scale * sentence.features.score_labels(weights, heads)
+        scores = scale * sentence.slots.score_labels(weights, heads)
         scores[~self.possible[(sentence.heads == 0).astype(int)]] = -np.inf
         words = LabelledWords(np.array([len(heads)]), lambda _: sentence.key, partial(self._squared_norms, sentence))
         loss = self.objective.label_loss(np, scores, np.where(sentence.heads >= 0, sentence.labels, -1), words)
         rate, decay = (1.0, 0.0) if loss.is_step else plain_step(self.optimizer)
         gradient = loss.gradient if loss.is_step else loss.gradient / len(heads)
-        change = UnitGradient(sentence.features, None, gradient, heads)
-        self.weights.step(sum_of([change.add_labels], -rate), decay=decay)
+        change = UnitGradient(sentence.slots, None, gradient, heads)
+        self.weights.step(sum_of([change], LABELS, -rate), decay=decay)
         return loss.value
 
     def _squared_norms(self, sentence: Sentence) -> np.ndarray:
         """Those of its arcs, found once."""
         if sentence.key not in self._norms:
-            self._norms[sentence.key] = sentence.features.row_norms(_some_heads(sentence.heads), self.rows)
+            self._norms[sentence.key] = sentence.slots.row_norms(_some_heads(sentence.heads), self.rows)
         return self._norms[sentence.key]
 
 

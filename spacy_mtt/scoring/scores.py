@@ -12,11 +12,17 @@ from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
 from .units import Units
 
 
-class LinearScores(Protocol):
-    """What can be asked of scores that are linear in weights, w . phi(h -> m)."""
+class SparseScores(Protocol):
+    """What can be asked of scores by weights of sparse features.
+
+    is_linear: whether they are linear in the weights, w . phi(h -> m). Those of labels always are.
+    """
+
+    is_linear: bool
 
     def squared_norm(self, unit: int, coefficients: np.ndarray) -> float:
-        """|sum c phi|^2 of a unit; coefficients (n+1, n+1) of arcs, or (n+1, n+1, L) of labelled arcs."""
+        """That of the gradient of sum c s in the weights, of a unit; coefficients (n+1, n+1) of arcs, or
+        (n+1, n+1, L) of labelled arcs."""
         ...
 
     def label_norms(self, head_rows: np.ndarray) -> np.ndarray:
@@ -37,7 +43,7 @@ class Scores:
     labels_at: from flat head rows (n_words,), the row of the head of each word, to label scores (n_words, L).
     labels_everywhere: label scores of every arc: for each bucket (B, N+1, N+1, L).
     tags: scores of part-of-speech tags (n_words, number of tags), in training alone and of models that have them.
-    linear: what can be asked of a linear model, None of any other.
+    sparse: what can be asked of a model of sparse features, None of any other.
 
     The backward pass of the model takes `ScoreGradients`.
     """
@@ -47,7 +53,7 @@ class Scores:
     labels_at: Callable[[Ints1d], Floats2d]
     labels_everywhere: Callable[[], list[Floats4d]]
     tags: Floats2d | None = None
-    linear: LinearScores | None = None
+    sparse: SparseScores | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +65,12 @@ class ScoreGradients:
     labels_everywhere: the same of `Scores.labels_everywhere`: for each bucket (B, N+1, N+1, L), zero where no arc
         is, or None.
     tags: (n_words, number of tags), or None.
-    is_step: whether the weights of a linear model are to move by just minus this, whatever the optimiser says.
+    own_steps: whether the weights of a model of sparse features are to move by just minus this, whatever the optimiser
+        says: those of arcs (and, with `labels_everywhere`, of labels), and those of labels.
     """
 
     arcs: list[Floats3d]
     labels_at: Floats2d | None = None
     labels_everywhere: list[Floats4d] | None = None
     tags: Floats2d | None = None
-    is_step: bool = False
+    own_steps: tuple[bool, bool] = (False, False)

@@ -226,7 +226,7 @@ def test_a_resumed_run_is_the_same_as_one_that_never_stopped(alternate):
         np.testing.assert_array_equal(array, resumed.learner.weights.arrays()[name])
     assert whole.reports[-1] == resumed.reports[-1]
     other = AveragedLowRank(LowRankWeights.zeros(0.3, ARC_FEATURES, WORD_FEATURES, RANK + 1))
-    with pytest.raises(ValueError, match=r"U has the shape \(7, 3\) in the state, and \(7, 4\) here"):
+    with pytest.raises(ValueError, match=r"the state has U of the shape \(7, 3\), but here it is \(7, 4\)"):
         other.restore(whole.learner.state())
 
 

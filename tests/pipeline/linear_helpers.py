@@ -25,8 +25,20 @@ OBJECTIVES = {
 
 def linear_pipeline(objective: dict, *, table: dict = HASHED, count: int = 40) -> tuple[Language, list[Example]]:
     """A pipeline without training, and the examples that it was initialised with."""
-    nlp = spacy.blank("xx")
     model = {"@architectures": "spacy_mtt.LinearArcScorer.v1", "table": table, "label_bits": 12}
+    return pipeline(model, objective, count=count)
+
+
+def low_rank_pipeline(
+    objective: dict, *, table: dict = HASHED, count: int = 40, **settings
+) -> tuple[Language, list[Example]]:
+    """The same with the low-rank scorer."""
+    model = {"@architectures": "spacy_mtt.LowRankTensorArcScorer.v1", "table": table, "label_bits": 12, "rank": 8}
+    return pipeline({**model, **settings}, objective, count=count)
+
+
+def pipeline(model: dict, objective: dict, *, count: int) -> tuple[Language, list[Example]]:
+    nlp = spacy.blank("xx")
     nlp.add_pipe("mtt_parser", config={"model": model, "objective": objective})
     examples = treebank(nlp, count=count)
     nlp.initialize(lambda: examples)
@@ -39,8 +51,8 @@ def treebank(nlp: Language, part: str = "train", count: int = 40) -> list[Exampl
     return [each for each in found if sum(token.head == token for token in each.reference) == 1][:count]
 
 
-def plain_steps(*, averages: bool = False, rate: float = 1.0, L2: float = 0.0) -> SGD:
-    return SGD(rate, L2=L2, grad_clip=0.0, use_averages=averages)
+def plain_steps(*, averages: bool = False, rate: float = 1.0, L2: float = 0.0, clip: float = 0.0) -> SGD:
+    return SGD(rate, L2=L2, grad_clip=clip, use_averages=averages)
 
 
 def train(nlp: Language, examples: list[Example], optimizer: SGD, passes: int) -> list[dict]:

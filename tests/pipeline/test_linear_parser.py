@@ -10,9 +10,10 @@ from spacy.training import Example
 from thinc.api import Adam
 
 from spacy_mtt.pipeline.gold import gold_trees
-from spacy_mtt.pipeline.linear_training import LinearTraining, sentences_of
+from spacy_mtt.pipeline.linear_training import LinearTraining
 from spacy_mtt.pipeline.segmentation import units_of
-from spacy_mtt.scoring.linear import weights_of
+from spacy_mtt.pipeline.sparse_sentences import sentences_of
+from spacy_mtt.scoring.sparse_model import weights_of
 from tests.pipeline.helpers import TINY, parse_of, trained_parser
 from tests.pipeline.helpers import examples as tiny_examples
 from tests.pipeline.linear_helpers import (
@@ -30,7 +31,7 @@ tables = pytest.mark.parametrize("table", [HASHED, DICTIONARY], ids=["hashed", "
 
 
 def arc_weights(nlp) -> np.ndarray:
-    return weights_of(nlp.get_pipe("mtt_parser").model).means()[0]
+    return weights_of(nlp.get_pipe("mtt_parser").model).means()["arcs"]
 
 
 def optimizer_for(name: str):
@@ -69,14 +70,11 @@ def test_steps_are_those_of_the_batch_learner(name, labelled):
         for index in range(len(training.problem.examples)):
             training._trainer.learner.visit(index)
     train(nlp, examples, optimizer, 2)
-    found = weights_of(parser.model).means()
-    np.testing.assert_allclose(
-        np.concatenate([each.ravel() for each in found])[: len(found[0])],
-        training._trainer.learner.weights[: len(found[0])],
-        atol=1e-9,
-    )
+    found, expected = weights_of(parser.model).means(), training._trainer.learner.weights
+    size = len(found["arcs"])
+    np.testing.assert_allclose(found["arcs"], expected[:size], atol=1e-9)
     if labelled:
-        np.testing.assert_allclose(found[1].ravel(), training._trainer.learner.weights[len(found[0]) :], atol=1e-9)
+        np.testing.assert_allclose(found["labels"].ravel(), expected[size:], atol=1e-9)
 
 
 @pytest.mark.parametrize("steps", ["halved", "searched"])
@@ -92,7 +90,7 @@ def test_exponentiated_gradient_meets_the_optimum_of_the_batch_learner(loss, C, 
     values = {}
     training.run(40, lambda done: values.update(done.values))
     optimum, gap = training._trainer.learner.weights, values["gap"]
-    weights_of(parser.model).set_weights(np.zeros_like(optimum))
+    weights_of(parser.model).set_weights(arcs=np.zeros_like(optimum))
     train(nlp, examples, plain_steps(), 40)
     objective_of = training._trainer.learner
     objective_of._weights = arc_weights(nlp)
@@ -106,7 +104,7 @@ def test_a_gradient_step_is_that_of_the_mean_loss_over_words():
     parser = nlp.get_pipe("mtt_parser")
     shim = weights_of(parser.model)
     start = np.random.default_rng(0).normal(size=shim.table.size) * 0.1
-    shim.set_weights(start)
+    shim.set_weights(arcs=start)
     nlp.update(examples, sgd=plain_steps(rate=0.25, L2=0.5))
     sentences = sentences_of(parser, examples)
     expected = (1 - 0.25 * 0.5) * start
@@ -116,7 +114,7 @@ def test_a_gradient_step_is_that_of_the_mean_loss_over_words():
         gold = np.zeros((each.features.n + 1,) * 2)
         gold[each.heads, np.arange(1, each.features.n + 1)] = 1.0
         each.features.add(expected, 0.25 / n_words * (gold - distribution.marginals))
-    np.testing.assert_allclose(shim.means()[0], expected, atol=1e-9)
+    np.testing.assert_allclose(shim.means()["arcs"], expected, atol=1e-9)
 
 
 def test_gradients_of_labels_are_those_of_scores():
@@ -124,7 +122,9 @@ def test_gradients_of_labels_are_those_of_scores():
     parser = nlp.get_pipe("mtt_parser")
     shim = weights_of(parser.model)
     rng = np.random.default_rng(1)
-    shim.set_weights(rng.normal(size=shim.table.size), rng.normal(size=(1 << shim.label_bits, shim.n_labels)) * 0.1)
+    shim.set_weights(
+        arcs=rng.normal(size=shim.table.size), labels=rng.normal(size=(1 << shim.label_bits, shim.n_labels)) * 0.1
+    )
     docs = [each.predicted for each in examples]
     units = units_of(docs)
     heads = gold_trees(examples, units).head_rows()
@@ -135,7 +135,7 @@ def test_gradients_of_labels_are_those_of_scores():
     parser.model.finish_update(plain_steps(rate=1e-3))
     scores, _ = parser.model.begin_update((docs, units))
     moved = (scores.labels_at(heads) - before).ravel() @ direction.ravel()
-    slots = shim.labels.mean().ravel()
+    slots = shim.parts["labels"].mean().ravel()
     assert moved < 0 and np.isfinite(slots).all()
 
 
@@ -184,9 +184,9 @@ def test_new_labels_start_at_zero_and_can_be_learned():
     nlp, examples = linear_pipeline(OBJECTIVES["perceptron"], count=10)
     train(nlp, examples, plain_steps(averages=True), 1)
     parser = nlp.get_pipe("mtt_parser")
-    before = weights_of(parser.model).means()[1]
+    before = weights_of(parser.model).means()["labels"]
     assert parser.add_label("brandnew") == 1
-    after = weights_of(parser.model).means()[1]
+    after = weights_of(parser.model).means()["labels"]
     np.testing.assert_array_equal(after[:, :-1], before)
     assert not after[:, -1].any()
     reference = examples[0].reference
@@ -264,7 +264,7 @@ def test_mira_needs_a_linear_model():
     nlp.add_pipe("mtt_parser", config={**TINY, "objective": OBJECTIVES["mira"]})
     data = tiny_examples(nlp)
     nlp.initialize(lambda: data)
-    with pytest.raises(ValueError, match="needs the norms of features, which only a linear model has"):
+    with pytest.raises(ValueError, match="needs the norms of gradients, which only models of sparse features know"):
         nlp.update(data)
 
 
