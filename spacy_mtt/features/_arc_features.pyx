@@ -220,10 +220,12 @@ cdef class SlotFeatures:
         cdef const int64_t[::1] tree = self._tree(heads)
         used = np.zeros((self.n + 1, self.n + 1), dtype=bool)
         used[np.asarray(tree), np.arange(1, self.n + 1)] = True
-        merged = self._merged(used, rows)
-        norms = np.zeros(self.n)
-        norms[np.nonzero(used)[1] - 1] = merged.multiply(merged).sum(axis=0)
-        return norms
+        places, values, ends = self._gathered(used)
+        modifiers = np.repeat(np.nonzero(used)[1] - 1, np.diff(ends))
+        known = places >= 0
+        features = modifiers[known] * rows + (places[known] & (rows - 1))
+        distinct, where = np.unique(features, return_inverse=True)
+        return np.bincount(distinct // rows, np.bincount(where, values[known]) ** 2, minlength=self.n)
 
     def squared_norm_of_labels(self, coefficients, rows):
         """|sum_hml coefficients[h, m, l] phi(h -> m, l)|^2 with (n+1, n+1, L) coefficients and slots modulo `rows`."""
