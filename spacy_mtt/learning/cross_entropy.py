@@ -1,8 +1,8 @@
-"""Cross-entropy of classes: of labels at given arcs, of tags."""
+"""Cross-entropy of classes: of labels at given arcs, of tags, of sentence starts."""
 
 from __future__ import annotations
 
-from thinc.types import Floats2d
+from thinc.types import Floats1d, Floats2d
 
 
 def cross_entropy(xp, scores: Floats2d, gold) -> tuple[float, Floats2d]:
@@ -23,3 +23,15 @@ def cross_entropy(xp, scores: Floats2d, gold) -> tuple[float, Floats2d]:
     gradient = probabilities * known[:, None]
     gradient[rows, gold] -= 1.0
     return loss, gradient
+
+
+def logistic_loss(xp, log_odds: Floats1d, gold) -> tuple[float, Floats1d]:
+    """The summed cross-entropy of yes and no, in nats, and its gradient (T,).
+
+    log_odds: (T,) of yes. gold: (T,) 1 or 0, -1 where unknown: no loss, no gradient.
+    """
+    gold = xp.asarray(gold)
+    known = gold >= 0
+    loss = xp.logaddexp(0.0, log_odds) - gold * log_odds
+    gradient = 0.5 * (1.0 + xp.tanh(0.5 * log_odds)) - gold  # a sigmoid that does not overflow
+    return float(loss[known].sum()), gradient * known

@@ -8,7 +8,7 @@ import numpy as np
 from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc
 
-from .segmentation import is_space, sentence_spans, sentence_starts
+from .segmentation import is_space, sentence_spans
 
 WHITESPACE_LABEL = "dep"
 NO_NODE = -1
@@ -20,10 +20,18 @@ class Parse:
 
     heads: (len(doc),) int32: 0 for a root, else 1 + the index in the doc of the head; -1 for whitespace.
     labels: (len(doc),) uint64: the hash of the label in the string store; 0 for whitespace.
+    starts: (len(doc),) bool: the first tokens of the sentences that each have a tree (or several, by the decoder).
     """
 
     heads: np.ndarray
     labels: np.ndarray
+    starts: np.ndarray
+
+    @classmethod
+    def blank(cls, starts: np.ndarray) -> Parse:
+        """No tree yet in the sentences that start there."""
+        n = len(starts)
+        return cls(np.full(n, NO_NODE, dtype=np.int32), np.zeros(n, dtype=np.uint64), starts)
 
 
 def write_parse(doc: Doc, parse: Parse) -> None:
@@ -41,7 +49,7 @@ def write_parse(doc: Doc, parse: Parse) -> None:
     labels = parse.labels.copy()
     forbidden = doc.to_array(SENT_START).astype(np.int64) == -1
     space = is_space(doc)
-    spans = sentence_spans(sentence_starts(doc))
+    spans = sentence_spans(parse.starts)
     for start, end in spans:
         words = start + np.flatnonzero(~space[start:end])
         roots = words[parse.heads[words] == 0]

@@ -17,26 +17,34 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer, set_dropout_rate
+from thinc.api import Model, Optimizer, set_dropout_rate, to_numpy
 
 from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
-from spacy_mtt.learning.cross_entropy import cross_entropy
+from spacy_mtt.learning.cross_entropy import cross_entropy, logistic_loss
 from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
 from spacy_mtt.scoring.units import Bucket, Units
 
-from .annotate import NO_NODE, Parse, write_parse
+from .annotate import Parse, write_parse
 from .decoders import Decoder
 from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
-from .segmentation import training_starts, units_of
+from .segmentation import (
+    gold_starts,
+    has_open_starts,
+    is_space,
+    sentence_starts,
+    training_starts,
+    units_of,
+)
 
 
 class MatrixTreeParser(TrainablePipe):
     """A graph-based dependency parser: scores every arc, and treats parses as a distribution over trees.
 
-    It parses each sentence that is set on a doc; a doc without sentence boundaries is one sentence. Boundaries that are
-    set are never changed: each such sentence gets one root, and heads inside it.
+    It parses each sentence that is set on a doc. Boundaries that are set are never changed: each such sentence gets one
+    root, and heads inside it. Where nothing is set, a model with a segmenter finds them, if it was trained on docs of
+    several sentences; without, a doc without boundaries is one sentence.
     """
 
     def __init__(
@@ -49,6 +57,7 @@ class MatrixTreeParser(TrainablePipe):
         decoder: Decoder,
         min_label_freq: int = 1,
         tag_weight: float = 0.5,
+        sentence_weight: float = 1.0,
         scorer: Callable | None = None,
     ):
         """Initialize the component; see `make_mtt_parser` for the arguments."""
@@ -58,8 +67,13 @@ class MatrixTreeParser(TrainablePipe):
         self.objective = objective
         self.decoder = decoder
         self.tag_weight = tag_weight
+        self.sentence_weight = sentence_weight
         self.scorer = scorer
-        self.cfg: dict[str, Any] = {"min_label_freq": min_label_freq, **LabelSet().to_dict()}
+        self.cfg: dict[str, Any] = {
+            "min_label_freq": min_label_freq,
+            "finds_sentences": False,
+            **LabelSet().to_dict(),
+        }
 
     # ---- labels
 
@@ -99,13 +113,12 @@ class MatrixTreeParser(TrainablePipe):
         docs = list(docs)
         if not self.labels:
             raise ValueError(Errors.E143.format(name=self.name))
-        parses = [
-            Parse(np.full(len(doc), NO_NODE, dtype=np.int32), np.zeros(len(doc), dtype=np.uint64)) for doc in docs
-        ]
-        units = units_of(docs)
-        if not len(units):
-            return parses
-        heads, labels = self._decode(self.model.predict((docs, units)))
+        segmentation = _Segmentation(docs, finds=self.cfg.get("finds_sentences", False))
+        if all(is_space(doc).all() for doc in docs):
+            return [Parse.blank(starts) for starts in segmentation.starts]
+        scores = self.model.predict((docs, segmentation if segmentation.units is None else segmentation.units))
+        units, (heads, labels) = scores.units, self._decode(scores)
+        parses = [Parse.blank(starts) for starts in segmentation.starts]
         hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
         row = 0
         for doc, words in zip(units.doc_of.tolist(), units.words, strict=True):
@@ -200,7 +213,8 @@ class MatrixTreeParser(TrainablePipe):
         gold = gold_trees(examples, scores.units)
         loss, gradients = self.parse_loss(gold, scores, partial(gold.key, docs=[each.predicted for each in examples]))
         tag_loss, d_tags = self._tag_loss(examples, scores)
-        return loss + tag_loss, replace(gradients, tags=d_tags)
+        start_loss, d_starts = self._start_loss(examples, scores)
+        return loss + tag_loss + start_loss, replace(gradients, tags=d_tags, starts=d_starts)
 
     def parse_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, ScoreGradients]:
         """The loss of heads and labels in nats, summed over words, and the gradient of its mean over them.
@@ -236,6 +250,14 @@ class MatrixTreeParser(TrainablePipe):
         gold = gold_tags(examples, scores.units)
         loss, gradient = cross_entropy(self.model.ops.xp, scores.tags, gold)
         return self.tag_weight * loss, self.model.ops.asarray2f(gradient * (self.tag_weight / len(gold)))
+
+    def _start_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
+        """The weighted loss of sentence starts, and the gradient of its mean over words."""
+        if scores.starts is None or not (self.sentence_weight and self.cfg.get("finds_sentences")):
+            return 0.0, None
+        loss, gradient = logistic_loss(self.model.ops.xp, scores.starts, gold_starts(examples))
+        weight = self.sentence_weight
+        return weight * loss, self.model.ops.asarray1f(gradient * (weight / scores.units.n_words))
 
     def _tree_loss(
         self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes], labels: np.ndarray | None
@@ -298,8 +320,21 @@ class MatrixTreeParser(TrainablePipe):
         self.set_output(len(self.labels))
         if prepare := self.model.attrs.get("prepare"):
             prepare(self.model, lambda: (each.reference for each in get_examples()), lambda: _trees(get_examples()))
+        if self.model.has_ref("segmenter"):
+            self._learn_to_segment(get_examples())
         self.objective.begin(_keys(get_examples))
         self.model.initialize(X=(sample, units_of(sample)))
+
+    def _learn_to_segment(self, examples: Iterable[Example]) -> None:
+        """Find sentences from now on, if one of the examples shows where a sentence ends and another begins."""
+        if any((gold_starts([example]) == 1).any() for example in examples):
+            self.cfg["finds_sentences"] = True
+        elif not self.cfg["finds_sentences"]:
+            logger.info(
+                "%s: no training example has several sentences, so a doc without boundaries will be parsed as one "
+                "sentence: train on docs of several sentences, or put a sentencizer before the parser",
+                self.name,
+            )
 
     def _count_labels(self, examples: Iterable[Example]) -> dict[str, Counter]:
         """Count labels and check trees in all examples; say once what cannot be learned from."""
@@ -331,6 +366,24 @@ class MatrixTreeParser(TrainablePipe):
                 n_sentences,
             )
         return counts
+
+
+class _Segmentation:
+    """From the log-odds of sentence starts to the units of docs, as a model may be given it in place of units.
+
+    starts: where sentences start in each doc. units: None if they are still to be found.
+    """
+
+    def __init__(self, docs: list[Doc], *, finds: bool):
+        self.docs = docs
+        self.starts = [sentence_starts(doc) for doc in docs]
+        self.units = None if finds and any(map(has_open_starts, docs)) else units_of(docs, self.starts)
+
+    def __call__(self, log_odds) -> Units:
+        ends = np.cumsum([len(doc) for doc in self.docs])[:-1]
+        found = np.split(to_numpy(log_odds) > 0, ends)
+        self.starts = [sentence_starts(doc, each) for doc, each in zip(self.docs, found, strict=True)]
+        return units_of(self.docs, self.starts)
 
 
 def _trees(examples: Iterable[Example]) -> Iterator[tuple[list[Doc], Units, np.ndarray]]:

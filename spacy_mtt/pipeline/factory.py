@@ -34,6 +34,9 @@ depth = 4
 window_size = 1
 maxout_pieces = 3
 
+[model.segmenter]
+@architectures = "spacy_mtt.SentenceStarts.v1"
+
 [objective]
 @misc = "spacy_mtt.LogLikelihood.v1"
 projective = false
@@ -55,6 +58,7 @@ if not Doc.has_extension("mtt"):
         **DEFAULT_CONFIG,
         "min_label_freq": 1,
         "tag_weight": 0.5,
+        "sentence_weight": 1.0,
         "scorer": {"@scorers": "spacy.parser_scorer.v1"},
     },
     default_score_weights={
@@ -74,6 +78,7 @@ def make_mtt_parser(
     decoder: Decoder,
     min_label_freq: int,
     tag_weight: float,
+    sentence_weight: float,
     scorer: Callable | None,
 ) -> MatrixTreeParser:
     """Make an `mtt_parser`.
@@ -83,6 +88,7 @@ def make_mtt_parser(
     decoder: which tree is given, `spacy_mtt.ChuLiuEdmonds.v1`, `spacy_mtt.Eisner.v1` or `spacy_mtt.MinimumRisk.v1`.
     min_label_freq: labels seen less often in training are not learned.
     tag_weight: the weight of the loss of part-of-speech tags, an auxiliary target of models that score them.
+    sentence_weight: the weight of the loss of sentence starts, of models with a segmenter.
     scorer: how parses are scored in training and evaluation.
     """
     return MatrixTreeParser(
@@ -93,5 +99,6 @@ def make_mtt_parser(
         decoder=decoder,
         min_label_freq=min_label_freq,
         tag_weight=tag_weight,
+        sentence_weight=sentence_weight,
         scorer=scorer,
     )

@@ -9,14 +9,27 @@ from spacy.attrs import IS_SPACE, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
 
+from spacy_mtt.learning.annotation import UNKNOWN
 from spacy_mtt.scoring.units import Units
 
 
-def sentence_starts(doc: Doc) -> np.ndarray:
-    """Which tokens start a sentence, (len(doc),) bool: those marked so, and the first; never fails."""
-    starts = doc.to_array(SENT_START) == 1 if len(doc) else np.zeros(0, dtype=bool)
+def sentence_starts(doc: Doc, found: np.ndarray | None = None) -> np.ndarray:
+    """Which tokens start a sentence, (len(doc),) bool; never fails.
+
+    Those that are marked so, the first, and of those that are not marked at all the words that were `found` to,
+    (len(doc),) bool. A token that is marked not to start a sentence does not.
+    """
+    marks = doc.to_array(SENT_START).astype(np.int64) if len(doc) else np.zeros(0, dtype=np.int64)
+    starts = marks == 1
+    if found is not None:
+        starts |= (marks == 0) & found & ~is_space(doc)
     starts[:1] = True
     return starts
+
+
+def has_open_starts(doc: Doc) -> bool:
+    """Whether a token but the first is not marked to start a sentence or not to."""
+    return len(doc) > 1 and bool((doc.to_array(SENT_START)[1:] == 0).any())
 
 
 def is_space(doc: Doc) -> np.ndarray:
@@ -46,6 +59,20 @@ def units_of(docs: Iterable[Doc], starts: Iterable[np.ndarray] | None = None) ->
                 doc_of.append(number)
                 words.append(unit)
     return Units(np.array(doc_of, dtype=np.intp), words, [len(doc) for doc in docs])
+
+
+def gold_starts(examples: Iterable[Example]) -> np.ndarray:
+    """What can be learned of sentence starts from all tokens of the predicted docs, (n_tokens,): 1 starts one, 0 does
+    not. -1: not known, or nothing to learn: the first token of a doc, and whitespace.
+    """
+    found = [np.zeros(0, dtype=np.intp)]
+    for example in examples:
+        starts = example.get_aligned_sent_starts()
+        gold = np.array([UNKNOWN if start is None else int(start) for start in starts], dtype=np.intp)
+        gold[is_space(example.predicted)] = UNKNOWN
+        gold[:1] = UNKNOWN
+        found.append(gold)
+    return np.concatenate(found)
 
 
 def training_starts(example: Example) -> np.ndarray:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from spacy.tokens import Doc
 from thinc.api import Linear, Maxout, Model
-from thinc.types import Floats2d
+from thinc.types import Floats1d, Floats2d
 
 from . import label_biaffine
 from .arc_biaffine import ArcBiaffine
@@ -15,9 +15,9 @@ from .label_biaffine import LabelBiaffine
 from .maxout_norm import no_gradient, predict_maxout
 from .scores import ScoreGradients, Scores
 from .tags import TAGS
-from .units import Units
+from .units import Segmentation, Units, settled
 
-InT = tuple[list[Doc], Units]
+InT = tuple[list[Doc], Segmentation]
 HIDDEN = ("arc_head", "arc_modifier", "label_head", "label_modifier")
 
 
@@ -31,6 +31,7 @@ def build_biaffine_parser(
     hidden_dropout: float = 0.33,
     distance: bool = True,
     tags: bool = True,
+    segmenter: Model[list[Floats2d], list[Floats2d]] | None = None,
     nO: int | None = None,
 ) -> Model[InT, Scores]:
     """A deep biaffine parser (Dozat and Manning 2017) with distance terms.
@@ -43,9 +44,12 @@ def build_biaffine_parser(
     distance: whether arc scores have terms of the binned signed distance.
     tags: whether the token vectors also learn to tell the universal part of speech; in training alone, it costs nothing
         in prediction.
+    segmenter: from token vectors to the log-odds of a sentence start, `spacy_mtt.SentenceStarts.v1`; None if sentence
+        boundaries always come from elsewhere.
     nO: the number of labels; left open, it is set by the labels that the component finds.
 
-    The root is a trained vector. Both biaffine forms start at zero. Input: docs and their units; output: `Scores`.
+    The root is a trained vector. Both biaffine forms start at zero. Input: docs and their
+    units, or how these are made from the segmenter's scores; output: `Scores`.
     """
     layers = {
         "tok2vec": tok2vec,
@@ -60,6 +64,8 @@ def build_biaffine_parser(
     }
     if tags:
         layers["tags"] = Linear(nO=len(TAGS))
+    if segmenter is not None:
+        layers["segmenter"] = segmenter
     return Model(
         "biaffine_parser",
         forward,
@@ -83,6 +89,8 @@ def init(model: Model[InT, Scores], X: InT | None = None, Y=None) -> None:
         if model.has_ref(name):
             model.get_ref(name).set_dim("nI", width)
             model.get_ref(name).initialize()
+    if model.has_ref("segmenter"):
+        model.get_ref("segmenter").initialize(X=[model.ops.alloc2f(1, width)])
     if not model.get_ref("labels").has_dim("nO"):
         raise ValueError("the biaffine parser has no labels: set nO of its output layer before it is initialised")
     model.get_ref("arcs").initialize()
@@ -105,8 +113,13 @@ def resize_output(model: Model[InT, Scores], nO: int) -> Model[InT, Scores]:
 
 
 def forward(model: Model[InT, Scores], inputs: InT, is_train: bool) -> tuple[Scores, Callable]:
-    docs, units = inputs
-    vectors, backprop_vectors = _node_vectors(model, docs, units, is_train)
+    docs, segmentation = inputs
+    tokens, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
+    starts, backprop_starts = None, None
+    if is_train or not isinstance(segmentation, Units):
+        starts, backprop_starts = _start_scores(model, tokens, is_train)
+    units = settled(segmentation, starts)
+    vectors, backprop_vectors = _node_vectors(model, tokens, units, is_train)
     hidden, backprop_hidden = _hidden_vectors(model, vectors, is_train)
     arcs, backprop_arcs = model.get_ref("arcs")((hidden["arc_head"], hidden["arc_modifier"], units), is_train)
     labels = model.get_ref("labels")
@@ -134,9 +147,25 @@ def forward(model: Model[InT, Scores], inputs: InT, is_train: bool) -> tuple[Sco
         d_vectors = backprop_hidden(d_hidden)
         if gradients.tags is not None:
             d_vectors[word_rows] += backprop_tags(gradients.tags)
-        return backprop_vectors(d_vectors)
+        d_tokens = backprop_vectors(d_vectors)
+        if gradients.starts is not None:
+            d_tokens += model.ops.flatten(backprop_starts(gradients.starts))
+        return backprop_tok2vec(model.ops.unflatten(d_tokens, [len(doc) for doc in docs]))
 
-    return Scores(units, arcs, labels_at, labels_everywhere, tags), backprop
+    return Scores(units, arcs, labels_at, labels_everywhere, tags, starts if is_train else None), backprop
+
+
+def _start_scores(model, tokens: list[Floats2d], is_train: bool) -> tuple[Floats1d | None, Callable | None]:
+    """The log-odds of sentence starts (n_tokens,), if the model has them."""
+    if not model.has_ref("segmenter"):
+        return None, None
+    scores, backprop = model.get_ref("segmenter")(tokens, is_train)
+    lengths = [len(each) for each in tokens]
+
+    def backprop_flat(d_starts: Floats1d) -> list[Floats2d]:
+        return backprop(model.ops.unflatten(d_starts.reshape(-1, 1), lengths))
+
+    return model.ops.flatten(scores).reshape(-1), backprop_flat
 
 
 def _tag_scores(model, vectors: Floats2d, word_rows) -> tuple[Floats2d | None, Callable | None]:
@@ -146,10 +175,12 @@ def _tag_scores(model, vectors: Floats2d, word_rows) -> tuple[Floats2d | None, C
     return model.get_ref("tags")(vectors[word_rows], True)
 
 
-def _node_vectors(model, docs: list[Doc], units: Units, is_train: bool) -> tuple[Floats2d, Callable]:
-    """The vectors of all nodes (T, width) in the flat layout: tokens' from the tok2vec, the root's trained."""
+def _node_vectors(model, tokens: list[Floats2d], units: Units, is_train: bool) -> tuple[Floats2d, Callable]:
+    """The vectors of all nodes (T, width) in the flat layout: tokens' from the tok2vec, the root's trained.
+
+    The backward pass gives the gradient of all tokens (n_tokens, width).
+    """
     xp = model.ops.xp
-    tokens, backprop_tok2vec = model.get_ref("tok2vec")(docs, is_train)
     token_rows, word_rows = xp.asarray(units.token_rows), xp.asarray(units.word_rows)
     flat = model.ops.flatten(tokens)
     X = model.ops.alloc2f(len(units.is_root), flat.shape[1])
@@ -157,12 +188,12 @@ def _node_vectors(model, docs: list[Doc], units: Units, is_train: bool) -> tuple
     X[xp.asarray(units.starts)] = model.get_param("root")
     X, backprop_dropout = model.get_ref("vector_dropout")(X, is_train)
 
-    def backprop(dX: Floats2d):
+    def backprop(dX: Floats2d) -> Floats2d:
         dX = backprop_dropout(dX)
         model.inc_grad("root", dX[xp.asarray(units.starts)].sum(axis=0))
         d_flat = model.ops.alloc2f(*flat.shape)
         d_flat[token_rows] = dX[word_rows]
-        return backprop_tok2vec(model.ops.unflatten(d_flat, [len(doc) for doc in docs]))
+        return d_flat
 
     return X, backprop
 

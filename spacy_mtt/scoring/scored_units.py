@@ -15,15 +15,16 @@ from spacy_mtt.features.extraction import SlotFeatures
 
 from .linear_weights import LABELS, LinearWeights, UnitGradient
 from .scores import ScoreGradients, Scores
-from .units import Units
+from .units import Segmentation, Units, settled
 from .words import words_of
 
-InT = tuple[list[Doc], Units]
+InT = tuple[list[Doc], Segmentation]
 
 
 def forward(model: Model[InT, Scores], inputs: InT, is_train: bool) -> tuple[Scores, Callable]:
     """The forward pass of a model whose shim is a `LinearWeights`, with features from docs."""
-    docs, units = inputs
+    docs, segmentation = inputs
+    units = settled(segmentation)
     shim = model.shims[0]
     words = words_of(docs, units)
     _mind_tags(shim, words, is_train)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
+from thinc.types import Floats1d, Floats2d, Floats3d, Floats4d, Ints1d
 
 from .units import Units
 
@@ -36,13 +36,15 @@ class SparseScores(Protocol):
 
 @dataclass(frozen=True)
 class Scores:
-    """The output of a scoring model, `Model[tuple[list[Doc], Units], Scores]`.
+    """The output of a scoring model, `Model[tuple[list[Doc], Segmentation], Scores]`.
 
     units: the units scored.
     arcs: for each bucket of the units (B, N+1, N+1), ``arcs[b, h, m]``; column 0, diagonal and padding mean nothing.
     labels_at: from flat head rows (n_words,), the row of the head of each word, to label scores (n_words, L).
     labels_everywhere: label scores of every arc: for each bucket (B, N+1, N+1, L).
     tags: scores of part-of-speech tags (n_words, number of tags), in training alone and of models that have them.
+    starts: (n_tokens,) the log-odds that a token starts a sentence, for all tokens of all docs, in training alone and
+        of models that have them.
     sparse: what can be asked of a model of sparse features, None of any other.
 
     The backward pass of the model takes `ScoreGradients`.
@@ -53,6 +55,7 @@ class Scores:
     labels_at: Callable[[Ints1d], Floats2d]
     labels_everywhere: Callable[[], list[Floats4d]]
     tags: Floats2d | None = None
+    starts: Floats1d | None = None
     sparse: SparseScores | None = None
 
 
@@ -64,7 +67,7 @@ class ScoreGradients:
     labels_at: (n_words, L), with respect to what the last call of `Scores.labels_at` gave, or None.
     labels_everywhere: the same of `Scores.labels_everywhere`: for each bucket (B, N+1, N+1, L), zero where no arc
         is, or None.
-    tags: (n_words, number of tags), or None.
+    tags: (n_words, number of tags), or None. starts: (n_tokens,), or None.
     own_steps: whether the weights of a model of sparse features are to move by just minus this, whatever the optimiser
         says: those of arcs (and, with `labels_everywhere`, of labels), and those of labels.
     """
@@ -73,4 +76,5 @@ class ScoreGradients:
     labels_at: Floats2d | None = None
     labels_everywhere: list[Floats4d] | None = None
     tags: Floats2d | None = None
+    starts: Floats1d | None = None
     own_steps: tuple[bool, bool] = (False, False)

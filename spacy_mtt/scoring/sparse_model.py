@@ -14,7 +14,7 @@ from spacy_mtt.features.extraction import ArcKeys
 from .linear_weights import COLUMNS, LinearWeights
 from .scored_units import InT, forward
 from .scores import Scores
-from .units import Units
+from .units import Units, settled
 from .words import words_of
 
 Trees = Iterable[tuple[list[Doc], Units, np.ndarray]]
@@ -88,7 +88,7 @@ def init(model: Model[InT, Scores], X: InT | None = None, Y=None) -> None:
     if not model.has_dim("nO"):
         raise ValueError("the scorer has no labels: set nO of its output layer before it is initialised")
     if weights_of(model).table is None:
-        docs, units = ([], None) if X is None else X
+        docs, units = ([], None) if X is None else (X[0], settled(X[1]))
         none = np.empty(0, dtype=np.intp)
         prepare(model, lambda: docs, lambda: [] if units is None else [([], Units(none, [], []), none)])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -85,6 +86,16 @@ class Units:
         nodes = np.arange(lengths.max() + 1)
         rows = self.starts[units][:, None] + np.minimum(nodes, lengths[:, None])
         return Bucket(units, lengths, rows, nodes <= lengths[:, None])
+
+
+# The units of a batch, or how they are made from the log-odds (n_tokens,) that each token of all docs starts a
+# sentence, None of a model that has no notion of it.
+Segmentation = Units | Callable[[Any], Units]
+
+
+def settled(segmentation: Segmentation, starts: Any = None) -> Units:
+    """The units."""
+    return segmentation if isinstance(segmentation, Units) else segmentation(starts)
 
 
 @dataclass(frozen=True)

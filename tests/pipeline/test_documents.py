@@ -9,7 +9,7 @@ from spacy.training import Example
 
 from spacy_mtt.pipeline.annotate import Parse, write_parse
 from spacy_mtt.pipeline.gold import gold_trees
-from spacy_mtt.pipeline.segmentation import training_starts, units_of
+from spacy_mtt.pipeline.segmentation import sentence_starts, training_starts, units_of
 from tests.pipeline.helpers import examples, gold_doc, random_parser
 
 NLP = random_parser()
@@ -88,7 +88,7 @@ def test_whitespace_hangs_from_the_word_before_it():
 
 def parse(doc: Doc, heads: list[int]) -> Doc:
     labels = [doc.vocab.strings.add("ROOT" if head == 0 else "dep") for head in heads]
-    write_parse(doc, Parse(np.array(heads, dtype=np.int32), np.array(labels, dtype=np.uint64)))
+    write_parse(doc, Parse(np.array(heads, dtype=np.int32), np.array(labels, dtype=np.uint64), sentence_starts(doc)))
     return doc
 
 
