@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import spacy
 from spacy.util import load_config
 from thinc.api import Config
 
@@ -47,6 +48,45 @@ CONTENDERS = {
         Contender("recommended", "`mtt_parser`, `configs/recommended.cfg`", recommended),
     )
 }
+
+
+def contender(name: str) -> Contender:
+    """One of CONTENDERS, or `over-PACKAGE-KIND`: a parser over the frozen token vectors of a pipeline package.
+
+    KIND: `parser`, spaCy's; `mtt_parser`; `recurrence`, `mtt_parser` that reads the vectors with a recurrence.
+    ValueError for any other name.
+    """
+    if name in CONTENDERS:
+        return CONTENDERS[name]
+    prefix, _, rest = name.partition("-")
+    package, _, kind = rest.rpartition("-")
+    if prefix != "over" or kind not in KINDS or not package:
+        raise ValueError(f"{name!r} is no contender: it must be one of {', '.join(CONTENDERS)} or over-PACKAGE-KIND")
+    return Contender(name, KINDS[kind], lambda: over_package(package, kind))
+
+
+KINDS = {
+    "parser": "spaCy's `parser`",
+    "mtt_parser": "`mtt_parser`",
+    "recurrence": "`mtt_parser` with a recurrence",
+}
+
+
+def over_package(package: str, kind: str) -> Config:
+    """The config of spaCy's parser or ours that listens to the tok2vec of a package, which does not learn."""
+    config = spacy_parser()
+    listener = {
+        "@architectures": "spacy.Tok2VecListener.v1",
+        "width": spacy.load(package).get_pipe("tok2vec").model.get_dim("nO"),
+        "upstream": "tok2vec",
+    }
+    config["components"]["parser"]["model"]["tok2vec"] = listener
+    if kind != "parser":
+        config = replace_parser(config, recurrence=kind == "recurrence")[0]
+    config["components"]["tok2vec"] = {"source": package}
+    config["nlp"]["lang"] = spacy.load(package).lang
+    config["training"] |= {"frozen_components": ["tok2vec"], "annotating_components": ["tok2vec"]}
+    return config
 
 
 def config_for(contender: Contender, corpus: Path, steps: int, seed: int) -> Config:

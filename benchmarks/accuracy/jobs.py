@@ -11,7 +11,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from benchmarks.accuracy.contenders import CONTENDERS, config_for
+from benchmarks.accuracy.contenders import config_for, contender
 from spacy_mtt.treebanks.assets import file_md5
 from spacy_mtt.treebanks.writing import replacing
 
@@ -49,7 +49,7 @@ class Job:
     def settings(self, places: Places) -> Record:
         """All that the model depends on but the code."""
         corpus = places.corpus / self.treebank
-        config = config_for(CONTENDERS[self.contender], Path(), self.steps, self.seed).to_str(interpolate=False)
+        config = config_for(contender(self.contender), Path(), self.steps, self.seed).to_str(interpolate=False)
         return {
             "config": blake2b(config.encode("utf8"), digest_size=8).hexdigest(),
             **{part: file_md5(corpus / f"{part}.conllu") for part in ("train", "dev")},

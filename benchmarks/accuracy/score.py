@@ -9,7 +9,7 @@ from typing import Any
 
 import spacy
 
-from benchmarks.accuracy.contenders import CONTENDERS, SENTENCES_PER_DOC
+from benchmarks.accuracy.contenders import SENTENCES_PER_DOC
 from benchmarks.accuracy.jobs import Job, Places
 from spacy_mtt.cli.evaluate import evaluate_all
 from spacy_mtt.treebanks.evaluation import EvaluationError
@@ -37,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("corpus", "models"):
         parser.add_argument(name, type=Path)
     parser.add_argument("treebank")
-    parser.add_argument("contender", choices=CONTENDERS)
+    parser.add_argument("contender")
     parser.add_argument("steps", type=int)
     parser.add_argument("seed", type=int)
     parser.add_argument("part", choices=("dev", "test"))

@@ -12,7 +12,7 @@ from pathlib import Path
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 
-from benchmarks.accuracy.contenders import CONTENDERS, config_for
+from benchmarks.accuracy.contenders import config_for, contender
 from benchmarks.accuracy.jobs import Job, Places
 
 
@@ -22,13 +22,13 @@ def main(arguments: list[str] | None = None) -> None:
     for name in ("corpus", "models"):
         parser.add_argument(name, type=Path)
     parser.add_argument("treebank")
-    parser.add_argument("contender", choices=CONTENDERS)
+    parser.add_argument("contender")
     parser.add_argument("steps", type=int)
     parser.add_argument("seed", type=int)
     options = parser.parse_args(arguments)
     job = Job(options.treebank, options.contender, options.steps, options.seed)
     places = Places(options.corpus, options.models, Path())
-    config = config_for(CONTENDERS[job.contender], places.corpus / job.treebank, job.steps, job.seed)
+    config = config_for(contender(job.contender), places.corpus / job.treebank, job.steps, job.seed)
     start = time.perf_counter(), time.process_time()
     nlp = init_nlp(config)
     begun = time.perf_counter(), time.process_time()
