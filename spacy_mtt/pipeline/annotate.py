@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc
 
-from .segmentation import is_space, sentence_spans
+from .segmentation import is_space
 
 WHITESPACE_LABEL = "dep"
 NO_NODE = -1
@@ -34,22 +35,49 @@ class Parse:
         return cls(np.full(n, NO_NODE, dtype=np.int32), np.zeros(n, dtype=np.uint64), starts)
 
 
-def write_parse(doc: Doc, parse: Parse) -> None:
-    """Set heads, labels and sentence starts of `doc`, and keep the parse as it is in `doc._.mtt`.
+def write_parses(docs: Sequence[Doc], parses: Sequence[Parse]) -> None:
+    """Set heads, labels and sentence starts of `docs`, and keep each parse as it is in `doc._.mtt`.
 
     Sentences that were set stay. Where a decoder gave several roots to one sentence, each tree becomes a sentence
     if the trees lie side by side and no preset boundary forbids it; otherwise a spaCy Doc cannot hold them, and
     the later roots hang from the first, with their own labels. `doc._.mtt` tells the decoder's trees in any case.
     """
-    doc._.mtt = {"heads": parse.heads, "labels": parse.labels}
-    if not len(doc):
+    for doc, parse in zip(docs, parses, strict=True):
+        doc._.mtt = {"heads": parse.heads, "labels": parse.labels}
+    filled = [(doc, parse) for doc, parse in zip(docs, parses, strict=True) if len(doc)]
+    if not filled:
         return
+    lengths = np.array([len(doc) for doc, _ in filled])
+    ends = np.cumsum(lengths)
+    heads, labels, starts = (np.concatenate([getattr(p, name) for _, p in filled]) for name in _FIELDS)
+    local = np.arange(ends[-1]) - np.repeat(ends - lengths, lengths)
+    rows = _rows(np.where(heads > 0, heads - 1, local), local, labels)
+    doc_of, firsts = np.repeat(np.arange(len(filled)), lengths), np.flatnonzero(starts)
+    odd = {*doc_of[heads < 0].tolist(), *doc_of[firsts[np.add.reduceat(heads == 0, firsts) != 1]].tolist()}
+    for number, ((doc, parse), end) in enumerate(zip(filled, ends, strict=True)):
+        if number in odd:
+            _write_odd(doc, parse)
+        else:
+            doc.from_array([HEAD, DEP], rows[end - len(doc) : end])
+
+
+_FIELDS = ("heads", "labels", "starts")
+
+
+def _rows(heads: np.ndarray, tokens: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """What `Doc.from_array` takes for [HEAD, DEP]: offsets to heads, as unsigned numbers, and labels."""
+    return np.stack([(heads - tokens).astype(np.int64).view(np.uint64), labels], axis=1)
+
+
+def _write_odd(doc: Doc, parse: Parse) -> None:
+    """The same for a doc with whitespace, or with a sentence that has several roots."""
     tokens = np.arange(len(doc))
     heads = np.where(parse.heads > 0, parse.heads - 1, tokens)
     labels = parse.labels.copy()
     forbidden = doc.to_array(SENT_START).astype(np.int64) == -1
     space = is_space(doc)
-    spans = sentence_spans(parse.starts)
+    firsts = np.flatnonzero(parse.starts)
+    spans = list(zip(firsts, [*firsts[1:], len(doc)], strict=True))
     for start, end in spans:
         words = start + np.flatnonzero(~space[start:end])
         roots = words[parse.heads[words] == 0]
@@ -57,8 +85,7 @@ def write_parse(doc: Doc, parse: Parse) -> None:
             heads[roots[1:]] = roots[0]
     _attach_spaces(heads, space, spans)
     labels[space] = doc.vocab.strings.add(WHITESPACE_LABEL)
-    offsets = (heads - tokens).astype(np.int64).astype(np.uint64)
-    doc.from_array([HEAD, DEP], np.stack([offsets, labels], axis=1))
+    doc.from_array([HEAD, DEP], _rows(heads, tokens, labels))
 
 
 def _lie_apart(heads: np.ndarray, words: np.ndarray, forbidden: np.ndarray) -> bool:

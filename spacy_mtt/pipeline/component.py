@@ -25,7 +25,7 @@ from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
 from spacy_mtt.scoring.units import Bucket, Units
 
-from .annotate import Parse, write_parse
+from .annotate import Parse, write_parses
 from .decoders import Decoder
 from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
@@ -130,8 +130,7 @@ class MatrixTreeParser(TrainablePipe):
 
     def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:
         """Write parses to docs: token.head, token.dep, token.is_sent_start, and doc._.mtt."""
-        for doc, parse in zip(docs, parses, strict=True):
-            write_parse(doc, parse)
+        write_parses(list(docs), list(parses))
 
     def _decode(self, scores: Scores) -> tuple[np.ndarray, np.ndarray]:
         """Heads (0..n within the unit) and label numbers of all words, in their flat order."""

@@ -37,12 +37,6 @@ def is_space(doc: Doc) -> np.ndarray:
     return doc.to_array(IS_SPACE) == 1 if len(doc) else np.zeros(0, dtype=bool)
 
 
-def sentence_spans(starts: np.ndarray) -> list[tuple[int, int]]:
-    """The sentences (first token, last token + 1) that `starts` marks."""
-    firsts = np.flatnonzero(starts).tolist()
-    return list(zip(firsts, [*firsts[1:], len(starts)], strict=True))
-
-
 def units_of(docs: Iterable[Doc], starts: Iterable[np.ndarray] | None = None) -> Units:
     """The units of `docs`: the words of each sentence, in the order of the text; a sentence of spaces has none.
 
@@ -50,15 +44,14 @@ def units_of(docs: Iterable[Doc], starts: Iterable[np.ndarray] | None = None) ->
     """
     docs = list(docs)
     starts = map(sentence_starts, docs) if starts is None else starts
-    doc_of, words = [], []
-    for number, (doc, doc_starts) in enumerate(zip(docs, starts, strict=True)):
-        word_tokens = np.flatnonzero(~is_space(doc))
-        sentence = np.cumsum(doc_starts)[word_tokens]
-        for unit in np.split(word_tokens, np.flatnonzero(np.diff(sentence)) + 1):
-            if len(unit):
-                doc_of.append(number)
-                words.append(unit)
-    return Units(np.array(doc_of, dtype=np.intp), words, [len(doc) for doc in docs])
+    lengths = np.array([len(doc) for doc in docs], dtype=np.intp)
+    empty = np.zeros(0, dtype=bool)
+    words = np.flatnonzero(~np.concatenate([empty, *map(is_space, docs)]))
+    sentence = np.cumsum(np.concatenate([empty, *starts]))[words]
+    firsts = np.flatnonzero(np.diff(sentence, prepend=-1))  # the first word of each unit: docs start sentences
+    doc_of = np.repeat(np.arange(len(docs)), lengths)[words]
+    local = words - (np.cumsum(lengths) - lengths)[doc_of]
+    return Units(doc_of[firsts], np.split(local, firsts[1:]) if len(firsts) else [], lengths.tolist())
 
 
 def gold_starts(examples: Iterable[Example]) -> np.ndarray:

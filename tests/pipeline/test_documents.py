@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from spacy_mtt.pipeline.annotate import Parse, write_parse
+from spacy_mtt.pipeline.annotate import Parse, write_parses
 from spacy_mtt.pipeline.gold import gold_trees
 from spacy_mtt.pipeline.segmentation import sentence_starts, training_starts, units_of
 from tests.pipeline.helpers import examples, gold_doc, random_parser
@@ -88,7 +88,8 @@ def test_whitespace_hangs_from_the_word_before_it():
 
 def parse(doc: Doc, heads: list[int]) -> Doc:
     labels = [doc.vocab.strings.add("ROOT" if head == 0 else "dep") for head in heads]
-    write_parse(doc, Parse(np.array(heads, dtype=np.int32), np.array(labels, dtype=np.uint64), sentence_starts(doc)))
+    parse = Parse(np.array(heads, dtype=np.int32), np.array(labels, dtype=np.uint64), sentence_starts(doc))
+    write_parses([doc], [parse])
     return doc
 
 
