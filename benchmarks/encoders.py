@@ -41,10 +41,10 @@ def encoder(block: dict) -> Model[list[Doc], list]:
 
 def contenders() -> dict[str, Model[list[Doc], list]]:
     """Encoders, and the embedding parts of two of them, by the names in the table."""
-    nlp = spacy.blank("xx")
-    default = nlp.add_pipe("mtt_parser").model.get_ref("tok2vec")
-    config = Config().from_disk(CONFIGS / "recommended.cfg")
-    recommended = encoder(config["components"]["mtt_parser"]["model"]["tok2vec"])
+    recommended, convolutions = (
+        encoder(Config().from_disk(CONFIGS / f"{name}.cfg")["components"]["mtt_parser"]["model"]["tok2vec"])
+        for name in ("recommended", "biaffine")
+    )
     cnn = {
         "@architectures": "spacy.HashEmbedCNN.v2",
         "width": 96,
@@ -57,7 +57,7 @@ def contenders() -> dict[str, Model[list[Doc], list]]:
     }
     return {
         REFERENCE: encoder(cnn),
-        "the default of `mtt_parser`": default,
+        "that of `configs/biaffine.cfg`": convolutions,
         "that of `configs/recommended.cfg`": recommended,
         "- its embedding alone": recommended.get_ref("embed"),
     }

@@ -17,20 +17,20 @@ from .decoders import Decoder
 DEFAULT_CONFIG = load_config_from_str("""
 [model]
 @architectures = "spacy_mtt.BiaffineParser.v1"
+vector_dropout = 0.33
 
 [model.tok2vec]
 @architectures = "spacy.Tok2Vec.v2"
 
 [model.tok2vec.embed]
-@architectures = "spacy_mtt.MultiHashEmbed.v1"
-width = 96
-attrs = ["NORM", "PREFIX", "SUFFIX", "SHAPE"]
-rows = [5000, 1000, 2500, 2500]
+@architectures = "spacy_mtt.AffixEmbed.v1"
+dropout = 0.33
 
 [model.tok2vec.encode]
-@architectures = "spacy.MaxoutWindowEncoder.v2"
-width = 96
-depth = 4
+@architectures = "spacy_mtt.RecurrentEncoder.v1"
+width = 256
+depth = 1
+window_depth = 2
 window_size = 1
 maxout_pieces = 3
 
