@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from spacy.attrs import DEP, HEAD, SENT_START
 from spacy.tokens import Doc
 
+from spacy_mtt.scoring.units import Units
+
+from .decoding import Decoded, token_arrays
 from .segmentation import is_space
 
 WHITESPACE_LABEL = "dep"
@@ -22,17 +25,43 @@ class Parse:
     heads: (len(doc),) int32: 0 for a root, else 1 + the index in the doc of the head; -1 for whitespace.
     labels: (len(doc),) uint64: the hash of the label in the string store; 0 for whitespace.
     starts: (len(doc),) bool: the first tokens of the sentences that each have a tree (or several, by the decoder).
+    confidence: arrays of `doc._.mtt` that tell how sure the parse is; empty if nobody asked.
     """
 
     heads: np.ndarray
     labels: np.ndarray
     starts: np.ndarray
+    confidence: dict[str, np.ndarray] = field(default_factory=dict)
 
     @classmethod
     def blank(cls, starts: np.ndarray) -> Parse:
         """No tree yet in the sentences that start there."""
         n = len(starts)
         return cls(np.full(n, NO_NODE, dtype=np.int32), np.zeros(n, dtype=np.uint64), starts)
+
+
+def parses_of(units: Units, decoded: Decoded, starts: Sequence[np.ndarray], label_hashes: np.ndarray) -> list[Parse]:
+    """The parses of docs from the trees of their units. starts: of each doc, where its sentences start."""
+    parses = [Parse.blank(each) for each in starts]
+    if decoded.units:
+        for parse in parses:
+            blank = token_arrays(decoded.tokens, len(parse.starts))
+            firsts = np.flatnonzero(parse.starts)
+            of_sentences = {name: np.zeros(len(firsts)) for name in decoded.units}
+            parse.confidence.update({**blank, "sentence_starts": firsts, **of_sentences})
+    row = 0
+    for unit, (doc, words) in enumerate(zip(units.doc_of.tolist(), units.words, strict=True)):
+        rows, parse = slice(row, row + len(words)), parses[doc]
+        heads = decoded.heads[rows]
+        parse.heads[words] = np.where(heads == 0, 0, words[heads - 1] + 1)
+        parse.labels[words] = label_hashes[decoded.labels[rows]]
+        for name, array in decoded.tokens.items():
+            parse.confidence[name][words] = array[rows]
+        for name, array in decoded.units.items():
+            sentence = np.searchsorted(parse.confidence["sentence_starts"], words[0], side="right") - 1
+            parse.confidence[name][sentence] = array[unit]
+        row += len(words)
+    return parses
 
 
 def write_parses(docs: Sequence[Doc], parses: Sequence[Parse]) -> None:
@@ -43,7 +72,7 @@ def write_parses(docs: Sequence[Doc], parses: Sequence[Parse]) -> None:
     the later roots hang from the first, with their own labels. `doc._.mtt` tells the decoder's trees in any case.
     """
     for doc, parse in zip(docs, parses, strict=True):
-        doc._.mtt = {"heads": parse.heads, "labels": parse.labels}
+        doc._.mtt = {"heads": parse.heads, "labels": parse.labels, **parse.confidence}
     filled = [(doc, parse) for doc, parse in zip(docs, parses, strict=True) if len(doc)]
     if not filled:
         return

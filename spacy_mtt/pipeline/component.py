@@ -17,7 +17,7 @@ from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
 from spacy.util import logger
 from spacy.vocab import Vocab
-from thinc.api import Model, Optimizer, set_dropout_rate, to_numpy
+from thinc.api import Model, Optimizer, set_dropout_rate
 
 from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
 from spacy_mtt.learning.cross_entropy import cross_entropy, logistic_loss
@@ -25,18 +25,14 @@ from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
 from spacy_mtt.scoring.units import Bucket, Units
 
-from .annotate import Parse, write_parses
+from .annotate import Parse, parses_of, write_parses
+from .attributes import register
 from .decoders import Decoder
+from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
-from .segmentation import (
-    gold_starts,
-    has_open_starts,
-    is_space,
-    sentence_starts,
-    training_starts,
-    units_of,
-)
+from .queries import DocTrees, SentenceTrees
+from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
 
 
 class MatrixTreeParser(TrainablePipe):
@@ -58,6 +54,8 @@ class MatrixTreeParser(TrainablePipe):
         min_label_freq: int = 1,
         tag_weight: float = 0.5,
         sentence_weight: float = 1.0,
+        probabilities: bool = False,
+        attribute_names: dict[str, str] | None = None,
         scorer: Callable | None = None,
     ):
         """Initialize the component; see `make_mtt_parser` for the arguments."""
@@ -68,6 +66,9 @@ class MatrixTreeParser(TrainablePipe):
         self.decoder = decoder
         self.tag_weight = tag_weight
         self.sentence_weight = sentence_weight
+        self.probabilities = probabilities
+        if probabilities:
+            register(attribute_names or {})
         self.scorer = scorer
         self.cfg: dict[str, Any] = {
             "min_label_freq": min_label_freq,
@@ -113,66 +114,69 @@ class MatrixTreeParser(TrainablePipe):
         docs = list(docs)
         if not self.labels:
             raise ValueError(Errors.E143.format(name=self.name))
-        segmentation = _Segmentation(docs, finds=self.cfg.get("finds_sentences", False))
+        segmentation = Segmenting(docs, finds=self.cfg.get("finds_sentences", False))
         if all(is_space(doc).all() for doc in docs):
             return [Parse.blank(starts) for starts in segmentation.starts]
         scores = self.model.predict((docs, segmentation if segmentation.units is None else segmentation.units))
-        units, (heads, labels) = scores.units, self._decode(scores)
-        parses = [Parse.blank(starts) for starts in segmentation.starts]
-        hashes = np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
-        row = 0
-        for doc, words in zip(units.doc_of.tolist(), units.words, strict=True):
-            unit_heads = heads[row : row + len(words)]
-            parses[doc].heads[words] = np.where(unit_heads == 0, 0, words[unit_heads - 1] + 1)
-            parses[doc].labels[words] = hashes[labels[row : row + len(words)]]
-            row += len(words)
-        return parses
+        decoded = self.reader.decode(scores, self.decoder, sure=self.probabilities)
+        return parses_of(scores.units, decoded, segmentation.starts, self._label_hashes())
+
+    def _label_hashes(self) -> np.ndarray:
+        return np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
+
+    @property
+    def reader(self) -> ScoreReader:
+        """How the scores of the model are to be read."""
+        return ScoreReader(self.objective, self.label_set, self.model.ops, self.cfg.get("temperature", 1.0))
 
     def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:
         """Write parses to docs: token.head, token.dep, token.is_sent_start, and doc._.mtt."""
         write_parses(list(docs), list(parses))
 
-    def _decode(self, scores: Scores) -> tuple[np.ndarray, np.ndarray]:
-        """Heads (0..n within the unit) and label numbers of all words, in their flat order."""
-        units = scores.units
-        flat_heads = np.zeros(units.n_words + len(units), dtype=np.intp)
-        flat_labels = np.zeros_like(flat_heads)
-        labelled = self.objective.labelled
-        for bucket, arcs in zip(units.buckets, self._arc_scores(scores), strict=True):
-            trees = self.decoder(arcs, bucket.lengths)
-            heads, labels = trees if labelled else (trees, None)
-            words = bucket.inside[:, 1:]
-            rows = bucket.rows[:, 1:][words]
-            flat_heads[rows] = heads[words]
-            if labels is not None:
-                flat_labels[rows] = labels[words]
-        heads = flat_heads[units.word_rows]
-        if labelled:
-            return heads, flat_labels[units.word_rows]
-        xp = self.model.ops.xp
-        head_rows = xp.asarray((np.repeat(units.starts, units.lengths) + heads).astype(np.int32))
-        label_scores = self._possible(scores.labels_at(head_rows), heads == 0)
-        return heads, self.model.ops.to_numpy(label_scores.argmax(axis=1))
+    # ---- questions
 
-    def _arc_scores(self, scores: Scores) -> Iterable[np.ndarray]:
-        """For each bucket the scores that the distribution is over, in float64 on the CPU."""
-        to_numpy = self.model.ops.to_numpy
-        if not self.objective.labelled:
-            for arcs in scores.arcs:
-                yield to_numpy(arcs).astype(np.float64)
-            return
-        impossible = ~self.label_set.possible
-        for arcs, labels in zip(scores.arcs, scores.labels_everywhere(), strict=True):
-            joint = to_numpy(arcs).astype(np.float64)[..., None] + to_numpy(labels)
-            joint[:, 0, :, impossible[1]] = -np.inf
-            joint[:, 1:, :, impossible[0]] = -np.inf
-            yield joint
+    def distribution(self, doc: Doc) -> list[SentenceTrees]:
+        """The distributions over the trees of each sentence of a doc, which is not changed."""
+        return [] if is_space(doc).all() else self._trees_of(doc).sentences()
 
-    def _possible(self, label_scores, at_root: np.ndarray):
-        """Label scores (T, L) with -inf for labels that were never seen on a root arc, or on another arc."""
-        xp = self.model.ops.xp
-        possible = xp.asarray(self.label_set.possible[at_root.astype(np.intp)])
-        return xp.where(possible, label_scores, -xp.inf)
+    def marginals(self, doc: Doc) -> list[np.ndarray]:
+        """For each sentence of a doc the probabilities of all arcs, (n+1, n+1) by head and modifier, node 0 the root.
+
+        Which tokens the nodes are is told by `distribution`. Over labelled trees the labels are summed over.
+        """
+        found = [each.trees.marginals for each in self.distribution(doc)]
+        return [array.sum(axis=2) if array.ndim == 3 else array for array in found]
+
+    def k_best(self, doc: Doc, k: int) -> list[tuple[Doc, float]]:
+        """Copies of a doc with its k most probable parses, best first, each with its probability.
+
+        Fewer if there are no more trees. Labels that are not part of the distribution are the best ones at their heads,
+        and no part of the probability.
+        """
+        if k < 1:
+            raise ValueError(f"k is {k}, but must be 1 or more")
+        return [(self._unparsed(doc), 1.0)] if is_space(doc).all() else self._trees_of(doc).k_best(k)
+
+    def sample(self, doc: Doc, k: int, *, seed: int | None = None) -> list[Doc]:
+        """k copies of a doc with parses drawn from their distribution, heads and labels. seed: of the generator."""
+        if k < 0:
+            raise ValueError(f"k is {k}, but must be 0 or more")
+        if is_space(doc).all():
+            return [self._unparsed(doc) for _ in range(k)]
+        return self._trees_of(doc).sample(k, np.random.default_rng(seed))
+
+    def _trees_of(self, doc: Doc) -> DocTrees:
+        if not self.labels:
+            raise ValueError(Errors.E143.format(name=self.name))
+        segmentation = Segmenting([doc], finds=self.cfg.get("finds_sentences", False))
+        scores = self.model.predict(([doc], segmentation if segmentation.units is None else segmentation.units))
+        return DocTrees(doc, scores, self.reader, segmentation.starts[0], self._label_hashes())
+
+    def _unparsed(self, doc: Doc) -> Doc:
+        """A copy of a doc of whitespace, with what `predict` says of it."""
+        copy = doc.copy()
+        write_parses([copy], self.predict([doc]))
+        return copy
 
     # ---- training
 
@@ -232,7 +236,7 @@ class MatrixTreeParser(TrainablePipe):
         """The loss of labels at the gold heads, its gradient (n_words, L), and whether that is a step."""
         xp, sparse = self.model.ops.xp, scores.sparse
         head_rows = gold.head_rows()
-        label_scores = self._possible(scores.labels_at(xp.asarray(head_rows)), gold.heads == 0)
+        label_scores = self.reader.label_scores(scores, head_rows, gold.heads == 0)
         words = LabelledWords(
             scores.units.lengths,
             key,
@@ -267,7 +271,7 @@ class MatrixTreeParser(TrainablePipe):
         """
         total, gradients, is_step = 0.0, [], False
         possible = self.label_set.possible
-        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, self._arc_scores(scores), strict=True):
+        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, self.reader.arc_scores(scores), strict=True):
             heads, size = gold.padded(bucket, gold.heads), arcs.shape[1]
             if labels is None:
                 allowed = allowed_arcs(heads, size)
@@ -365,24 +369,6 @@ class MatrixTreeParser(TrainablePipe):
                 n_sentences,
             )
         return counts
-
-
-class _Segmentation:
-    """From the log-odds of sentence starts to the units of docs, as a model may be given it in place of units.
-
-    starts: where sentences start in each doc. units: None if they are still to be found.
-    """
-
-    def __init__(self, docs: list[Doc], *, finds: bool):
-        self.docs = docs
-        self.starts = [sentence_starts(doc) for doc in docs]
-        self.units = None if finds and any(map(has_open_starts, docs)) else units_of(docs, self.starts)
-
-    def __call__(self, log_odds) -> Units:
-        ends = np.cumsum([len(doc) for doc in self.docs])[:-1]
-        found = np.split(to_numpy(log_odds) > 0, ends)
-        self.starts = [sentence_starts(doc, each) for doc, each in zip(self.docs, found, strict=True)]
-        return units_of(self.docs, self.starts)
 
 
 def _trees(examples: Iterable[Example]) -> Iterator[tuple[list[Doc], Units, np.ndarray]]:

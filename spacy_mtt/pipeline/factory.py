@@ -59,6 +59,8 @@ if not Doc.has_extension("mtt"):
         "min_label_freq": 1,
         "tag_weight": 0.5,
         "sentence_weight": 1.0,
+        "probabilities": False,
+        "attribute_names": {},
         "scorer": {"@scorers": "spacy.parser_scorer.v1"},
     },
     default_score_weights={
@@ -79,6 +81,8 @@ def make_mtt_parser(
     min_label_freq: int,
     tag_weight: float,
     sentence_weight: float,
+    probabilities: bool,
+    attribute_names: dict[str, str],
     scorer: Callable | None,
 ) -> MatrixTreeParser:
     """Make an `mtt_parser`.
@@ -89,6 +93,8 @@ def make_mtt_parser(
     min_label_freq: labels seen less often in training are not learned.
     tag_weight: the weight of the loss of part-of-speech tags, an auxiliary target of models that score them.
     sentence_weight: the weight of the loss of sentence starts, of models with a segmenter.
+    probabilities: whether parses come with their probabilities and entropies, see `attributes.py`; costs O(n^3).
+    attribute_names: other names for some of the attributes, {"head_prob": "another_name"}.
     scorer: how parses are scored in training and evaluation.
     """
     return MatrixTreeParser(
@@ -100,5 +106,7 @@ def make_mtt_parser(
         min_label_freq=min_label_freq,
         tag_weight=tag_weight,
         sentence_weight=sentence_weight,
+        probabilities=probabilities,
+        attribute_names=attribute_names,
         scorer=scorer,
     )

@@ -8,6 +8,7 @@ import numpy as np
 from spacy.attrs import IS_SPACE, SENT_START
 from spacy.tokens import Doc
 from spacy.training import Example
+from thinc.api import to_numpy
 
 from spacy_mtt.learning.annotation import UNKNOWN
 from spacy_mtt.scoring.units import Units
@@ -77,3 +78,21 @@ def training_starts(example: Example) -> np.ndarray:
         starts[:1] = True
         return starts
     return sentence_starts(predicted)
+
+
+class Segmenting:
+    """From the log-odds of sentence starts to the units of docs, as a model may be given it in place of units.
+
+    starts: where sentences start in each doc. units: None if they are still to be found.
+    """
+
+    def __init__(self, docs: list[Doc], *, finds: bool):
+        self.docs = docs
+        self.starts = [sentence_starts(doc) for doc in docs]
+        self.units = None if finds and any(map(has_open_starts, docs)) else units_of(docs, self.starts)
+
+    def __call__(self, log_odds) -> Units:
+        ends = np.cumsum([len(doc) for doc in self.docs])[:-1]
+        found = np.split(to_numpy(log_odds) > 0, ends)
+        self.starts = [sentence_starts(doc, each) for doc, each in zip(self.docs, found, strict=True)]
+        return units_of(self.docs, self.starts)

@@ -1,0 +1,134 @@
+"""From a model's scores to the trees of units, and how sure they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from thinc.api import Ops
+
+from spacy_mtt.learning.objective import Objective
+from spacy_mtt.scoring.scores import Scores
+from spacy_mtt.scoring.units import Bucket
+
+from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence, divided
+from .decoders import Decoder
+from .labels import LabelSet
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The trees of all units, word by word in their flat order.
+
+    heads: (n_words,) 0..n within the unit. labels: (n_words,) their numbers. tokens, units: as in `Confidence`,
+    (n_words,) and (U,); empty if nobody asked.
+    """
+
+    heads: np.ndarray
+    labels: np.ndarray
+    tokens: dict[str, np.ndarray]
+    units: dict[str, np.ndarray]
+
+
+class ScoreReader:
+    """What scores mean to an objective: over what its distribution is, and which labels an arc can have.
+
+    temperature: what scores are divided by where they become probabilities; trees are decoded without.
+    """
+
+    def __init__(self, objective: Objective, labels: LabelSet, ops: Ops, temperature: float = 1.0):
+        self.objective = objective
+        self.labels = labels
+        self.ops = ops
+        self.temperature = temperature
+
+    @cached_property
+    def _possible(self) -> np.ndarray:
+        return self.labels.possible
+
+    def arc_scores(self, scores: Scores) -> Iterator[np.ndarray]:
+        """For each bucket the scores that the distribution is over, in float64 on the CPU."""
+        if not self.objective.labelled:
+            for arcs in scores.arcs:
+                yield self.ops.to_numpy(arcs).astype(np.float64)
+            return
+        impossible = ~self._possible
+        for arcs, labels in zip(scores.arcs, scores.labels_everywhere(), strict=True):
+            joint = self.ops.to_numpy(arcs).astype(np.float64)[..., None] + self.ops.to_numpy(labels)
+            joint[:, 0, :, impossible[1]] = -np.inf
+            joint[:, 1:, :, impossible[0]] = -np.inf
+            yield joint
+
+    def label_scores(self, scores: Scores, head_rows: np.ndarray, at_root: np.ndarray) -> Any:
+        """Label scores (T, L) at given heads, -inf for labels never seen on a root arc, or on another arc.
+
+        head_rows: as in `Scores.labels_at`. at_root: (T,) bool.
+        """
+        xp = self.ops.xp
+        found = scores.labels_at(xp.asarray(head_rows))
+        return xp.where(xp.asarray(self._possible[at_root.astype(np.intp)]), found, -xp.inf)
+
+    def decode(self, scores: Scores, decoder: Decoder, *, sure: bool = False) -> Decoded:
+        """The trees of the decoder, with labels. sure: whether to say how sure they are."""
+        units, flat = scores.units, _Flat(scores.units.n_words + len(scores.units))
+        of_units = {name: np.zeros(len(units)) for name in SENTENCE_ARRAYS} if sure else {}
+        for bucket, arcs in zip(units.buckets, self.arc_scores(scores), strict=True):
+            trees = decoder(arcs, bucket.lengths)
+            heads, labels = trees if self.objective.labelled else (trees, None)
+            flat.put(bucket, "heads", heads)
+            if labels is not None:
+                flat.put(bucket, "labels", labels)
+            if sure:
+                found = self._confidence(arcs, bucket, heads, labels)
+                for name, array in found.tokens.items():
+                    flat.put(bucket, name, array)
+                for name, array in found.units.items():
+                    of_units[name][bucket.units] = array
+        arrays = {name: array[units.word_rows] for name, array in flat.arrays.items()}
+        heads = arrays.pop("heads")
+        if self.objective.labelled:
+            return Decoded(heads, arrays.pop("labels"), arrays, of_units)
+        labels, probabilities = self._best_labels(scores, heads, sure)
+        if sure:
+            arrays["dep_prob_given_head"] = probabilities
+        return Decoded(heads, labels, arrays, of_units)
+
+    def _confidence(self, arcs: np.ndarray, bucket: Bucket, heads: np.ndarray, labels: np.ndarray | None) -> Confidence:
+        return confidence(self.objective.space.padded(arcs / self.temperature, bucket.lengths), heads, labels)
+
+    def _best_labels(self, scores: Scores, heads: np.ndarray, sure: bool) -> tuple[np.ndarray, np.ndarray | None]:
+        """The best label of each word at its head, and its probability given the head."""
+        units = scores.units
+        head_rows = (np.repeat(units.starts, units.lengths) + heads).astype(np.int32)
+        found = self.label_scores(scores, head_rows, heads == 0)
+        best = self.ops.to_numpy(found.argmax(axis=1))
+        if not sure:
+            return best, None
+        return best, label_probabilities(self.ops.to_numpy(found))[np.arange(len(best)), best]
+
+
+class _Flat:
+    """Arrays of all nodes of all units, filled bucket by bucket."""
+
+    def __init__(self, size: int):
+        self.size = size
+        self.arrays: dict[str, np.ndarray] = {}
+
+    def put(self, bucket: Bucket, name: str, padded: np.ndarray) -> None:
+        words = bucket.inside[:, 1:]
+        flat = self.arrays.setdefault(name, np.zeros(self.size, dtype=padded.dtype))
+        flat[bucket.rows[:, 1:][words]] = padded[words]
+
+
+def label_probabilities(scores: np.ndarray) -> np.ndarray:
+    """The softmax of scores (T, L) in float64."""
+    weights = np.exp(scores.astype(np.float64) - scores.max(axis=1, keepdims=True))
+    return divided(weights, np.broadcast_to(weights.sum(axis=1, keepdims=True), weights.shape))
+
+
+def token_arrays(names: Iterable[str], n: int) -> dict[str, np.ndarray]:
+    """What tokens without a tree, whitespace, have in the arrays of confidence."""
+    return {name: np.full(n, TOKEN_ARRAYS[name]) for name in names}
