@@ -6,6 +6,7 @@ Importing this module adds them to spaCy's own.
 import typer
 from spacy.cli._util import app as _spacy_app
 
+from spacy_mtt.cli.calibrate import calibrate
 from spacy_mtt.cli.check import check
 from spacy_mtt.cli.convert import convert
 from spacy_mtt.cli.evaluate import evaluate
@@ -15,10 +16,11 @@ from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
 from spacy_mtt.cli.train_linear import train_linear
 
-HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert, show; train linear parsers, evaluate parsers."
+HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert, show; parsers: train linear ones, evaluate, calibrate."
 WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+app.command()(calibrate)
 app.command()(check)
 app.command()(convert)
 app.command()(evaluate)

@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.pipeline.trainable_pipe import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import logger
+from spacy.util import logger, minibatch
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
@@ -27,6 +27,7 @@ from spacy_mtt.scoring.units import Bucket, Units
 
 from .annotate import Parse, parses_of, write_parses
 from .attributes import register
+from .calibration import Bucketed, Reliability, best_temperature
 from .decoders import Decoder
 from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
@@ -164,6 +165,37 @@ class MatrixTreeParser(TrainablePipe):
         if is_space(doc).all():
             return [self._unparsed(doc) for _ in range(k)]
         return self._trees_of(doc).sample(k, np.random.default_rng(seed))
+
+    def reliability(self, examples: Iterable[Example]) -> Reliability:
+        """How probable the predicted heads of the examples' words are, and how often they are right.
+
+        Trees are decoded in the sentences of the predicted docs, as in training. Words without gold head do not count.
+        """
+        right, probabilities = [np.zeros(0, dtype=bool)], [np.zeros(0)]
+        for scores, gold in self._scored(examples):
+            decoded = self.reader.decode(scores, self.decoder, sure=True)
+            known = gold.heads >= 0
+            right.append(decoded.heads[known] == gold.heads[known])
+            probabilities.append(decoded.tokens["head_prob"][known])
+        return Reliability.of(np.concatenate(probabilities), np.concatenate(right))
+
+    def fit_temperature(self, examples: Iterable[Example]) -> float:
+        """Choose the temperature of probabilities for the examples, a dev part, and keep it in the model; see
+        `best_temperature`."""
+        plain, found = ScoreReader(self.objective, self.label_set, self.model.ops), []
+        for scores, gold in self._scored(examples):
+            for bucket, arcs in zip(scores.units.buckets, plain.arc_scores(scores), strict=True):
+                found.append(Bucketed(arcs, bucket.lengths, gold.padded(bucket, gold.heads)))
+        self.cfg["temperature"] = round(best_temperature(found, self.objective.space), 6)
+        return self.cfg["temperature"]
+
+    def _scored(self, examples: Iterable[Example]) -> Iterator[tuple[Scores, GoldTrees]]:
+        """The scores and the gold trees of examples, in batches."""
+        for batch in minibatch(examples, 64):
+            docs = [example.predicted for example in batch]
+            units = units_of(docs, map(training_starts, batch))
+            if len(units):
+                yield self.model.predict((docs, units)), gold_trees(batch, units)
 
     def _trees_of(self, doc: Doc) -> DocTrees:
         if not self.labels:
