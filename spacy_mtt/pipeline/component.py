@@ -28,6 +28,7 @@ from spacy_mtt.scoring.units import Bucket, Units
 from .annotate import Parse, parses_of, write_parses
 from .attributes import register
 from .calibration import Bucketed, Reliability, best_temperature
+from .constraints import Conditions, has_constraints
 from .decoders import Decoder
 from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
@@ -119,7 +120,7 @@ class MatrixTreeParser(TrainablePipe):
         if all(is_space(doc).all() for doc in docs):
             return [Parse.blank(starts) for starts in segmentation.starts]
         scores = self.model.predict((docs, segmentation if segmentation.units is None else segmentation.units))
-        decoded = self.reader.decode(scores, self.decoder, sure=self.probabilities)
+        decoded = self._reader_for(docs, scores.units).decode(scores, self.decoder, sure=self.probabilities)
         return parses_of(scores.units, decoded, segmentation.starts, self._label_hashes())
 
     def _label_hashes(self) -> np.ndarray:
@@ -129,6 +130,14 @@ class MatrixTreeParser(TrainablePipe):
     def reader(self) -> ScoreReader:
         """How the scores of the model are to be read."""
         return ScoreReader(self.objective, self.label_set, self.model.ops, self.cfg.get("temperature", 1.0))
+
+    def _reader_for(self, docs: list[Doc], units: Units) -> ScoreReader:
+        """The same under the constraints of docs."""
+        reader = self.reader
+        if any(map(has_constraints, docs)):
+            reader.conditions = Conditions(docs, units, reader.labels)
+            reader.spaces = (self.objective.space, getattr(self.decoder, "space", self.objective.space))
+        return reader
 
     def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:
         """Write parses to docs: token.head, token.dep, token.is_sent_start, and doc._.mtt."""
@@ -202,7 +211,8 @@ class MatrixTreeParser(TrainablePipe):
             raise ValueError(Errors.E143.format(name=self.name))
         segmentation = Segmenting([doc], finds=self.cfg.get("finds_sentences", False))
         scores = self.model.predict(([doc], segmentation if segmentation.units is None else segmentation.units))
-        return DocTrees(doc, scores, self.reader, segmentation.starts[0], self._label_hashes())
+        reader = self._reader_for([doc], scores.units)
+        return DocTrees(doc, scores, reader, segmentation.starts[0], self._label_hashes())
 
     def _unparsed(self, doc: Doc) -> Doc:
         """A copy of a doc of whitespace, with what `predict` says of it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,12 @@ import numpy as np
 from thinc.api import Ops
 
 from spacy_mtt.learning.objective import Objective
+from spacy_mtt.learning.tree_space import TreeSpace
 from spacy_mtt.scoring.scores import Scores
 from spacy_mtt.scoring.units import Bucket
 
 from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence, divided
+from .constraints import Conditions
 from .decoders import Decoder
 from .labels import LabelSet
 
@@ -37,13 +39,25 @@ class ScoreReader:
     """What scores mean to an objective: over what its distribution is, and which labels an arc can have.
 
     temperature: what scores are divided by where they become probabilities; trees are decoded without.
+    conditions: constraints, under which all is decoded and all probabilities are. spaces: the tree spaces in which they
+        must be possible.
     """
 
-    def __init__(self, objective: Objective, labels: LabelSet, ops: Ops, temperature: float = 1.0):
+    def __init__(
+        self,
+        objective: Objective,
+        labels: LabelSet,
+        ops: Ops,
+        temperature: float = 1.0,
+        conditions: Conditions | None = None,
+        spaces: Sequence[TreeSpace] = (),
+    ):
         self.objective = objective
         self.labels = labels
         self.ops = ops
         self.temperature = temperature
+        self.conditions = conditions
+        self.spaces = spaces
 
     @cached_property
     def _possible(self) -> np.ndarray:
@@ -51,6 +65,25 @@ class ScoreReader:
 
     def arc_scores(self, scores: Scores) -> Iterator[np.ndarray]:
         """For each bucket the scores that the distribution is over, in float64 on the CPU."""
+        for bucket, arcs in zip(scores.units.buckets, self._unconditional(scores), strict=True):
+            if self.conditions:
+                self._forbid(bucket, arcs)
+            yield arcs
+
+    def _forbid(self, bucket: Bucket, arcs: np.ndarray) -> None:
+        """Set what the constraints forbid to -inf."""
+        fixed = np.split(self.conditions.labels, np.cumsum(self.conditions.units.lengths)[:-1])
+        for row, unit, n in zip(arcs, bucket.units.tolist(), bucket.lengths.tolist(), strict=True):
+            allowed = self.conditions.allowed(unit, self.spaces)
+            if allowed is None:
+                continue
+            row[: n + 1, : n + 1][~allowed] = -np.inf
+            if self.objective.labelled:
+                for word in np.flatnonzero(fixed[unit] >= 0):
+                    others = np.arange(row.shape[2]) != fixed[unit][word]
+                    row[:, word + 1, others] = -np.inf
+
+    def _unconditional(self, scores: Scores) -> Iterator[np.ndarray]:
         if not self.objective.labelled:
             for arcs in scores.arcs:
                 yield self.ops.to_numpy(arcs).astype(np.float64)
@@ -69,7 +102,11 @@ class ScoreReader:
         """
         xp = self.ops.xp
         found = scores.labels_at(xp.asarray(head_rows))
-        return xp.where(xp.asarray(self._possible[at_root.astype(np.intp)]), found, -xp.inf)
+        possible = self._possible[at_root.astype(np.intp)]
+        if self.conditions:
+            fixed = self.conditions.labels
+            possible = possible & ((fixed < 0)[:, None] | (np.arange(possible.shape[1]) == fixed[:, None]))
+        return xp.where(xp.asarray(possible), found, -xp.inf)
 
     def decode(self, scores: Scores, decoder: Decoder, *, sure: bool = False) -> Decoded:
         """The trees of the decoder, with labels. sure: whether to say how sure they are."""

@@ -47,8 +47,9 @@ single_root = true
 single_root = true
 """)
 
-if not Doc.has_extension("mtt"):
-    Doc.set_extension("mtt", default=None)
+for name in ("mtt", "mtt_constraints"):
+    if not Doc.has_extension(name):
+        Doc.set_extension(name, default=None)
 
 
 @Language.factory(

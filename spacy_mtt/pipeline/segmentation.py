@@ -13,6 +13,8 @@ from thinc.api import to_numpy
 from spacy_mtt.learning.annotation import UNKNOWN
 from spacy_mtt.scoring.units import Units
 
+from .constraints import constraints_of, without_starts_inside
+
 
 def sentence_starts(doc: Doc, found: np.ndarray | None = None) -> np.ndarray:
     """Which tokens start a sentence, (len(doc),) bool; never fails.
@@ -94,5 +96,6 @@ class Segmenting:
     def __call__(self, log_odds) -> Units:
         ends = np.cumsum([len(doc) for doc in self.docs])[:-1]
         found = np.split(to_numpy(log_odds) > 0, ends)
+        found = [without_starts_inside(each, constraints_of(doc)) for doc, each in zip(self.docs, found, strict=True)]
         self.starts = [sentence_starts(doc, each) for doc, each in zip(self.docs, found, strict=True)]
         return units_of(self.docs, self.starts)

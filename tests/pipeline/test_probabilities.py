@@ -14,7 +14,11 @@ from tests.pipeline.helpers import SENTENCES, TINY, parse_of, random_parser, tra
 
 TEXT = "what did you talk"
 LABELLED = {"objective": {"@misc": "spacy_mtt.LogLikelihood.v1", "labelled": True}}
-SPACES = [{}, LABELLED, {"objective": {"@misc": "spacy_mtt.LogLikelihood.v1", "projective": True}}]
+PROJECTIVE = {
+    "objective": {"@misc": "spacy_mtt.LogLikelihood.v1", "projective": True},
+    "decoder": {"@misc": "spacy_mtt.Eisner.v1"},
+}
+SPACES = [{}, LABELLED, PROJECTIVE]
 
 
 def soft_parser(**config):
