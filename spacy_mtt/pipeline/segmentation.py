@@ -22,7 +22,7 @@ def sentence_starts(doc: Doc, found: np.ndarray | None = None) -> np.ndarray:
     Those that are marked so, the first, and of those that are not marked at all the words that were `found` to,
     (len(doc),) bool. A token that is marked not to start a sentence does not.
     """
-    marks = doc.to_array(SENT_START).astype(np.int64) if len(doc) else np.zeros(0, dtype=np.int64)
+    marks = marks_of(doc)
     starts = marks == 1
     if found is not None:
         starts |= (marks == 0) & found & ~is_space(doc)
@@ -30,9 +30,14 @@ def sentence_starts(doc: Doc, found: np.ndarray | None = None) -> np.ndarray:
     return starts
 
 
+def marks_of(doc: Doc) -> np.ndarray:
+    """What a doc says of its tokens, (len(doc),): 1 starts a sentence, -1 does not, 0: it does not say."""
+    return doc.to_array(SENT_START).astype(np.int64) if len(doc) else np.zeros(0, dtype=np.int64)
+
+
 def has_open_starts(doc: Doc) -> bool:
-    """Whether a token but the first is not marked to start a sentence or not to."""
-    return len(doc) > 1 and bool((doc.to_array(SENT_START)[1:] == 0).any())
+    """Whether the doc does not say of one of its words whether a sentence starts there."""
+    return bool(((marks_of(doc) == 0) & ~is_space(doc))[1:].any())
 
 
 def is_space(doc: Doc) -> np.ndarray:
@@ -57,29 +62,32 @@ def units_of(docs: Iterable[Doc], starts: Iterable[np.ndarray] | None = None) ->
     return Units(doc_of[firsts], np.split(local, firsts[1:]) if len(firsts) else [], lengths.tolist())
 
 
+def training_starts(example: Example) -> np.ndarray:
+    """Where sentences start in the predicted doc; for tokens of which it does not say, in the reference."""
+    starts = sentence_starts(example.predicted)
+    unset = marks_of(example.predicted) == 0
+    unset[:1] = False
+    if unset.any():
+        starts |= unset & np.array([start is True for start in example.get_aligned_sent_starts()], dtype=bool)
+    return starts
+
+
 def gold_starts(examples: Iterable[Example]) -> np.ndarray:
     """What can be learned of sentence starts from all tokens of the predicted docs, (n_tokens,): 1 starts one, 0 does
-    not. -1: not known, or nothing to learn: the first token of a doc, and whitespace.
+    not. -1: the reference does not say, or nothing is to be learned: of the first token of a doc, and of whitespace.
     """
-    found = [np.zeros(0, dtype=np.intp)]
-    for example in examples:
-        starts = example.get_aligned_sent_starts()
-        gold = np.array([UNKNOWN if start is None else int(start) for start in starts], dtype=np.intp)
-        gold[is_space(example.predicted)] = UNKNOWN
-        gold[:1] = UNKNOWN
-        found.append(gold)
-    return np.concatenate(found)
+    return np.concatenate([np.zeros(0, dtype=np.intp), *map(_gold_starts_of, examples)])
 
 
-def training_starts(example: Example) -> np.ndarray:
-    """Where sentences start in the predicted doc; where it has no boundaries, in the reference."""
-    predicted = example.predicted
-    if len(predicted) > 1 and not predicted.has_annotation("SENT_START"):
-        gold = example.get_aligned_sent_starts()
-        starts = np.array([start is True for start in gold], dtype=bool)
-        starts[:1] = True
-        return starts
-    return sentence_starts(predicted)
+def _gold_starts_of(example: Example) -> np.ndarray:
+    gold = np.array([start is True for start in example.get_aligned_sent_starts()], dtype=np.intp)
+    gold[[mark is None for mark in example.get_aligned("SENT_START")]] = UNKNOWN
+    for place in np.flatnonzero(marks_of(example.reference) == 0).tolist():
+        if place:  # the first token starts a sentence, whatever its mark
+            gold[[token for token in example.alignment.y2x[place]]] = UNKNOWN
+    gold[is_space(example.predicted)] = UNKNOWN
+    gold[:1] = UNKNOWN
+    return gold
 
 
 class Segmenting:

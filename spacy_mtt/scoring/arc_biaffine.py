@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d
@@ -11,7 +11,7 @@ from .distance import N_BINS, distance_bins
 from .units import Units, by_bucket
 
 InT = tuple[Floats2d, Floats2d, Units]
-OutT = list[Floats3d]
+OutT = Sequence[Floats3d]
 
 
 def ArcBiaffine(width: int, *, distance: bool = True) -> Model[InT, OutT]:
@@ -37,7 +37,7 @@ def init(model: Model[InT, OutT], X=None, Y=None) -> None:
 
 def forward(model: Model[InT, OutT], inputs: InT, is_train: bool) -> tuple[OutT, Callable]:
     H, M, units = inputs
-    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M))
+    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M), is_train)
 
 
 def _bucket_forward(model: Model[InT, OutT], H: Floats3d, M: Floats3d) -> tuple[Floats3d, Callable]:

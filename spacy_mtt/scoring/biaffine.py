@@ -134,7 +134,7 @@ def forward(model: Model[InT, Scores], inputs: InT, is_train: bool) -> tuple[Sco
         return scores
 
     def labels_everywhere():
-        scores, label_backprops["everywhere"] = label_biaffine.score_all_arcs(labels, H, M, units)
+        scores, label_backprops["everywhere"] = label_biaffine.score_all_arcs(labels, H, M, units, is_train)
         return scores
 
     def backprop(gradients: ScoreGradients):

@@ -16,10 +16,10 @@ def distance_bins(size: int) -> np.ndarray:
     Bins 0..7 are heads to the left of their modifier at the distances 1, 2, 3, 4, 5, 6-9, 10-19, 20 or more;
     8..15 the same to the right; the last is for arcs from the root, whose position means nothing.
     """
-    nodes = np.arange(size)
-    distance = nodes[:, None] - nodes
+    distance = np.arange(1 - size, size)  # of one diagonal each
     by_length = np.searchsorted(EDGES, np.abs(distance), side="right") - 1
-    bins = np.where(distance > 0, by_length + len(EDGES), by_length)
-    bins[nodes, nodes] = 0  # no arc: any valid bin
+    of_diagonal = np.where(distance > 0, by_length + len(EDGES), by_length)
+    of_diagonal[size - 1 : size] = 0  # no arc: any valid bin
+    bins = np.lib.stride_tricks.sliding_window_view(of_diagonal[::-1], size)[::-1].copy()
     bins[0] = ROOT_BIN
     return bins

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from thinc.api import Model
 from thinc.types import Floats2d, Floats3d, Floats4d, Ints1d
@@ -62,9 +62,11 @@ def score_arcs(
     return scores, backprop
 
 
-def score_all_arcs(model: Model, H: Floats2d, M: Floats2d, units: Units) -> tuple[list[Floats4d], Callable]:
+def score_all_arcs(
+    model: Model, H: Floats2d, M: Floats2d, units: Units, is_train: bool = True
+) -> tuple[Sequence[Floats4d], Callable]:
     """Label scores of every arc, for each bucket (B, N+1, N+1, L), from flat vectors H and M (T, width)."""
-    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M))
+    return by_bucket(model.ops.xp, units, H, M, lambda H, M: _bucket_forward(model, H, M), is_train)
 
 
 def _bucket_forward(model: Model, H: Floats3d, M: Floats3d) -> tuple[Floats4d, Callable]:

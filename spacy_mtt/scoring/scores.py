@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -40,6 +40,7 @@ class Scores:
 
     units: the units scored.
     arcs: for each bucket of the units (B, N+1, N+1), ``arcs[b, h, m]``; column 0, diagonal and padding mean nothing.
+        In prediction a bucket may be computed when it is asked for, and not be kept.
     labels_at: from flat head rows (n_words,), the row of the head of each word, to label scores (n_words, L).
     labels_everywhere: label scores of every arc: for each bucket (B, N+1, N+1, L).
     tags: scores of part-of-speech tags (n_words, number of tags), in training alone and of models that have them.
@@ -51,9 +52,9 @@ class Scores:
     """
 
     units: Units
-    arcs: list[Floats3d]
+    arcs: Sequence[Floats3d]
     labels_at: Callable[[Ints1d], Floats2d]
-    labels_everywhere: Callable[[], list[Floats4d]]
+    labels_everywhere: Callable[[], Sequence[Floats4d]]
     tags: Floats2d | None = None
     starts: Floats1d | None = None
     sparse: SparseScores | None = None

@@ -1,22 +1,28 @@
-"""`spacy_mtt.SentenceStarts.v1`: from token vectors to the log-odds that a token starts a sentence."""
+"""`spacy_mtt.SentenceStarts.v1`: from token vectors to the log-odds that each token starts a sentence."""
 
 from __future__ import annotations
 
 from thinc.api import Linear, Maxout, Model, chain, expand_window, with_array, zero_init
 from thinc.types import Floats2d
 
+from .dropout import FixedDropout
+
 
 def build_sentence_starts(
-    *, width: int = 64, window_size: int = 1, maxout_pieces: int = 2
+    *, hidden_width: int = 64, window_size: int = 1, maxout_pieces: int = 2, dropout: float = 0.1
 ) -> Model[list[Floats2d], list[Floats2d]]:
-    """A small classifier of tokens, to share the token vectors of a parser.
+    """A classifier of tokens: those that start a sentence.
 
-    width, maxout_pieces: of the hidden layer.
-    window_size: how many tokens to either side it sees beside the token itself, of the same doc.
+    hidden_width, maxout_pieces: of the maxout layer over each token's vector.
+    window_size: the neighbours to either side whose hidden vectors are seen beside the token's own.
+    dropout: on the hidden vectors; `training.dropout` does not reach it.
 
-    Input: the token vectors of each doc (n, width of the vectors). Output: (n, 1), the log-odds of a sentence start; 0
-    before training.
+    Input: for each doc its token vectors (n, width). Output: for each doc (n, 1). The last layer starts at zero.
     """
-    hidden = Maxout(nO=width, nP=maxout_pieces, normalize=True)
-    layers = chain(expand_window(window_size=window_size), hidden, Linear(nO=1, init_W=zero_init))
+    layers = chain(
+        Maxout(nO=hidden_width, nP=maxout_pieces),
+        FixedDropout(dropout),
+        expand_window(window_size),
+        Linear(nO=1, nI=hidden_width * (2 * window_size + 1), init_W=zero_init),
+    )
     return with_array(layers, pad=window_size)

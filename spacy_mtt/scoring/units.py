@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -124,12 +124,43 @@ def scatter(xp, bucket: Bucket, flat, padded) -> None:
     flat[xp.asarray(bucket.rows)[inside]] = padded[inside]
 
 
-def by_bucket(xp, units: Units, H, M, forward: Callable) -> tuple[list, Callable]:
+class BucketScores(Sequence):
+    """The scores of each bucket, computed when they are asked for and not kept, so that memory holds one bucket.
+
+    On a GPU the scores of the next bucket are under way while those of one are looked at.
+    """
+
+    def __init__(self, xp, units: Units, H, M, forward: Callable):
+        self._xp = xp
+        self._buckets = units.buckets
+        self._flat = (H, M)
+        self._forward = forward
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def __getitem__(self, number: int):
+        return self._forward(*gather(self._xp, self._buckets[number], *self._flat))[0]
+
+    def __iter__(self) -> Iterator:
+        scores = map(self.__getitem__, range(len(self)))
+        if self._xp is np:
+            yield from scores
+            return
+        ahead = next(scores, None)
+        while ahead is not None:
+            current, ahead = ahead, next(scores, None)
+            yield current
+
+
+def by_bucket(xp, units: Units, H, M, forward: Callable, is_train: bool = True) -> tuple[Sequence, Callable | None]:
     """Run `forward`, from padded head and modifier vectors to scores and a backward pass, on each bucket.
 
     H, M: (T, W) in the flat layout. Returns the scores of each bucket, and the backward pass from their gradients to
-    those of H and M.
+    those of H and M. In prediction there is none, and each bucket's scores are computed when they are asked for.
     """
+    if not is_train:
+        return BucketScores(xp, units, H, M, forward), None
     passes = [forward(*gather(xp, bucket, H, M)) for bucket in units.buckets]
 
     def backprop(d_scores: list) -> tuple:
