@@ -55,7 +55,7 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
     """The record of a run, which is made if there is none, unless `--only-table`."""
     gamma, rank = cell
     path = options.records / f"{folder.name}.{part}.gamma{gamma:g}.rank{rank}.json"
-    names = ("C", "passes", "start", "update", "learner", "cache_up_to", "seed")
+    names = ("C", "passes", "start", "update", "learner", "cache_up_to", "least", "seed")
     given = {"part": part, "gamma": gamma, "rank": rank, **{name: getattr(options, name) for name in names}}
     inputs = {name: file_md5(file) for name, file in files_of(folder).items() if name in ("train", part)}
     if path.is_file():
@@ -102,7 +102,7 @@ def page(rows: list[list[str]], options: argparse.Namespace) -> str:
         description=(
             f"{options.passes} passes, C = {options.C:g}, learner `{options.learner}`, update `{options.update}`, "
             f"start `{options.start}`, non-projective, multi-root, seed {options.seed}; features of arcs are kept for "
-            f"sentences of up to {options.cache_up_to} words."
+            f"sentences of up to {options.cache_up_to} words, features of words if {options.least} sentences have them."
         ),
         table="\n".join("| " + " | ".join(cells) + " |" for cells in lines),
     )
@@ -141,6 +141,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--start", default="random")
     parser.add_argument("--update", default="joint")
     parser.add_argument("--cache-up-to", type=int, default=40, help="words of a sentence whose arc features are kept")
+    parser.add_argument("--least", type=int, default=2, help="sentences that a feature of words must be found in")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--records", type=Path, default=Path("metrics/low_rank"), help="folder of finished runs")
     parser.add_argument("--only-table", action="store_true", help="run nothing")

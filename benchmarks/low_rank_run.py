@@ -4,12 +4,15 @@
 
 With `--part dev` the dev file of the treebank is scored, or, if it has none, every tenth sentence of the training file,
 which is then left out of training; with `--part test` the whole training file is trained on and the test file scored.
+`--part block:9/10` scores the last tenth of the training file, `block:0/10` the first, and trains on the rest: a block
+shares fewer texts with the rest than every tenth sentence does, and so says more about a test file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import resource
 import sys
 import time
@@ -53,7 +56,7 @@ LEARNERS = {  # by name: infer and step, given C
 
 @dataclass(frozen=True)
 class Settings:
-    """What is trained. part: "dev" or "test". start: "svd" or "random". update: "joint" or "alternate"."""
+    """What is trained. part: "dev", "test" or "block:K/N". start: "svd" or "random". update: "joint" or "alternate"."""
 
     treebank: str
     part: str
@@ -66,6 +69,7 @@ class Settings:
     update: str = "joint"
     label_passes: int = 0
     cache_up_to: int = 40
+    least: int = 2
     plain_tags: bool = False
     single_root: bool = False
     seed: int = 0
@@ -102,7 +106,21 @@ def parts_of(folder: Path, part: str) -> tuple[list[TreebankSentence], list[Tree
     train = list(read_treebank(files["train"]))
     if part in files:
         return train, list(read_treebank(files[part]))
+    if part.startswith("block:"):
+        number, blocks = map(int, part[len("block:") :].split("/"))
+        first, end = len(train) * number // blocks, len(train) * (number + 1) // blocks
+        return train[:first] + train[end:], train[first:end]
     return [s for i, s in enumerate(train, 1) if i % EVERY], [s for i, s in enumerate(train, 1) if i % EVERY == 0]
+
+
+def part_name(text: str) -> str:
+    """`text` if it is the name of a part; ValueError otherwise."""
+    if text in ("dev", "test"):
+        return text
+    match = re.fullmatch(r"block:(\d+)/(\d+)", text)
+    if match is None or not int(match[1]) < int(match[2]) > 1:
+        raise ValueError(f"{text!r} is no part: it must be dev, test or block:K/N with K in 0..N-1 and N above 1")
+    return text
 
 
 def words_of(sentences: list[TreebankSentence], plain_tags: bool) -> list[Words]:
@@ -170,7 +188,8 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
     sentences, scored = parts_of(folder, settings.part)
     space = TreeSpace(projective=False, single_root=settings.single_root)
     words, heads = words_of(sentences, settings.plain_tags), [sentence.heads for sentence in sentences]
-    extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma, storage=CachedUpTo(settings.cache_up_to))
+    storage = CachedUpTo(settings.cache_up_to)
+    extractor = LowRankExtractor.of(words, heads, gamma=settings.gamma, storage=storage, least=settings.least)
     examples = [ArcExample(extractor(w), tree) for w, tree in zip(words, heads, strict=True)]
     problem = Problem.of(examples, space, extractor.arc_table.size)
     clock.stage("features")
@@ -213,7 +232,7 @@ def main(arguments: list[str] | None = None) -> None:
     """The command; see the module's text."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="has train.conll or train.conllu, test, and maybe dev")
-    parser.add_argument("--part", choices=("dev", "test"), default="dev")
+    parser.add_argument("--part", type=part_name, default="dev", help="dev, test or block:K/N")
     parser.add_argument("--gamma", type=float, default=0.3)
     parser.add_argument("--rank", type=int, default=50)
     parser.add_argument("--learner", choices=tuple(LEARNERS), default="margin")
@@ -223,6 +242,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
     parser.add_argument("--label-passes", type=int, default=0, help="0: no labels")
     parser.add_argument("--cache-up-to", type=int, default=40, help="words of a sentence whose arc features are kept")
+    parser.add_argument("--least", type=int, default=2, help="sentences that a feature of words must be found in")
     parser.add_argument("--plain-tags", action="store_true", help="do not join tags with morphology")
     parser.add_argument("--single-root", action="store_true")
     parser.add_argument("--seed", type=int, default=0)

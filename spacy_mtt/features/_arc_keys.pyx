@@ -17,7 +17,7 @@ def hash_sides(
     ends (S, n+2): ends[s, i] .. ends[s, i+1] is the place in `parts` of side s at node i; with an empty `parts` only
     `ends` is written. Returns the number of hashes.
     """
-    cdef Py_ssize_t s, i, a, node, n = starts.shape[1] - 4, total = 0, count, values, j, rest
+    cdef Py_ssize_t s, i, a, node, n = starts.shape[1] - 6, total = 0, count, values, j, rest
     cdef uint64_t x
     with nogil:
         for s in range(seeds.shape[0]):
@@ -25,13 +25,13 @@ def hash_sides(
                 ends[s, i] = <int32_t>total
                 count = 1
                 for a in range(side_starts[s], side_starts[s + 1]):
-                    node = i + shifts[a] + 1
+                    node = i + shifts[a] + 2
                     count *= starts[attributes[a], node + 1] - starts[attributes[a], node]
                 if parts.shape[0]:
                     for j in range(count):
                         x, rest = seeds[s], j
                         for a in range(side_starts[s], side_starts[s + 1]):
-                            node = i + shifts[a] + 1
+                            node = i + shifts[a] + 2
                             values = starts[attributes[a], node + 1] - starts[attributes[a], node]
                             x = mix(x + hashes[starts[attributes[a], node] + rest % values])
                             rest = rest / values

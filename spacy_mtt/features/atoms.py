@@ -108,10 +108,10 @@ def informative_columns(sentences: Iterable[Words]) -> dict[str, bool]:
 
 @dataclass(frozen=True)
 class AtomHashes:
-    """The hashed values of every attribute at the nodes -1 .. n+1 of a sentence.
+    """The hashed values of every attribute at the nodes -2 .. n+2 of a sentence.
 
-    hashes: uint64. starts: (attributes, n+4) int32: the values of attribute a at node i, in the order of
-    `ATTRIBUTES`, are ``hashes[starts[a, i + 1] : starts[a, i + 2]]``. is_cut: (n+3,) uint8 by node + 1, whether the
+    hashes: uint64. starts: (attributes, n+6) int32: the values of attribute a at node i, in the order of
+    `ATTRIBUTES`, are ``hashes[starts[a, i + 2] : starts[a, i + 3]]``. is_cut: (n+5,) uint8 by node + 2, whether the
     prefix is shorter than the form.
     """
 
@@ -124,13 +124,13 @@ class AtomHashes:
         """The hashes of a sentence's words, of the root and of the edges. O(n)."""
         n, texts = len(words), words.values()
         hashes: list[int] = []
-        starts = np.empty((len(ATTRIBUTES), n + 4), dtype=np.int32)
+        starts = np.empty((len(ATTRIBUTES), n + 6), dtype=np.int32)
         for a, attribute in enumerate(ATTRIBUTES):
             row = [len(hashes)]
-            for values in ((START,), (ROOT,), *texts[attribute], (END,)):
+            for values in ((START,), (START,), (ROOT,), *texts[attribute], (END,), (END,)):
                 hashes += map(hash_text, values)
                 row.append(len(hashes))
             starts[a] = row
-        is_cut = np.zeros(n + 3, dtype=np.uint8)
-        is_cut[2 : n + 2] = [len(form) > PREFIX_LENGTH for form in words.forms]
+        is_cut = np.zeros(n + 5, dtype=np.uint8)
+        is_cut[3 : n + 3] = [len(form) > PREFIX_LENGTH for form in words.forms]
         return cls(np.array(hashes, dtype=np.uint64), starts, is_cut)

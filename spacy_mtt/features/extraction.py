@@ -55,7 +55,7 @@ class KeyExtractor:
         for side, first, end in zip(range(len(cut)), compiled.side_starts[:-1], compiled.side_starts[1:], strict=True):
             for atom in range(first, end):
                 if compiled.attributes[atom] == PREFIX:
-                    start = 1 + compiled.shifts[atom]
+                    start = 2 + compiled.shifts[atom]
                     cut[side] |= is_cut[start : start + n + 1]
         return cut
 

@@ -14,7 +14,7 @@ from spacy_mtt.features.tables import FeatureDictionary, FeatureTable
 from spacy_mtt.features.templates import ATTRIBUTES, Template
 from spacy_mtt.features.word_templates import BIAS, split_word_atom
 
-SHIFTS = {"w": 0, "w-1": -1, "w+1": 1}
+SHIFTS = {"w": 0, "w-1": -1, "w+1": 1, "w-2": -2, "w+2": 2}
 
 
 @dataclass(frozen=True)
@@ -70,12 +70,18 @@ class WordKeyExtractor:
         return WordKeys(ends, parts)
 
 
-def word_dictionary(sentences: Iterable[WordKeys]) -> FeatureDictionary:
-    """One slot for each feature of the words of sentences, roots included; all others are left out."""
+def word_dictionary(sentences: Iterable[WordKeys], *, least: int = 1) -> FeatureDictionary:
+    """One slot for each feature of the words of sentences, roots included; all others are left out.
+
+    least: the number of sentences that a feature must be found in.
+    """
+    if least < 1:
+        raise ValueError(f"least is {least}, but must be 1 or more")
     found: list[np.ndarray] = [np.empty(0, dtype=np.uint64)]
     for sentence in sentences:
         found.append(np.unique(sentence.keys))
-    return FeatureDictionary(np.unique(np.concatenate(found)))
+    keys, counts = np.unique(np.concatenate(found), return_counts=True)
+    return FeatureDictionary(keys[counts >= least])
 
 
 def word_slots(keys: WordKeys, table: FeatureTable) -> np.ndarray:

@@ -21,6 +21,7 @@ def build_low_rank_tensor_arc_scorer(
     update: Literal["joint", "alternating"] = "joint",
     seed: int = 0,
     join_tags: bool = False,
+    min_word_freq: int = 2,
     table: TableMaker | None = None,
     coarse: bool | None = None,
     lemmas: bool | None = None,
@@ -40,6 +41,7 @@ def build_low_rank_tensor_arc_scorer(
     update: a step moves all parameters, or, "alternating", theta and one of U, V and W in turn, in which a step of
         `spacy_mtt.Mira.v1` meets the margin exactly.
     seed: of the start.
+    min_word_freq: features of words found in fewer training sentences have no weights.
     join_tags: whether fine tags are joined with morphology (see `Words.with_joined_tags`), for few and coarse ones.
 
     table, coarse, lemmas, morphology, label_bits, nO, and what features are read from: as in
@@ -53,6 +55,7 @@ def build_low_rank_tensor_arc_scorer(
         gamma=gamma,
         rank=rank,
         join_tags=join_tags,
+        min_word_freq=min_word_freq,
         start=start,
         update=update,
         seed=seed,

@@ -43,13 +43,14 @@ class LowRankExtractor:
         *,
         gamma: float = 0.3,
         storage: Callable[[ArcKeys, FeatureTable], SlotFeatures] = CachedFeatures,
+        least: int = 1,
     ) -> LowRankExtractor:
         """For a training set: templates of its informative columns, dictionaries of the arcs of its trees and of all of
-        its words."""
+        its words. least: the number of sentences that a feature of words must be found in."""
         columns = informative_columns(sentences)
         arcs, words = KeyExtractor(first_order(**columns)), WordKeyExtractor(word_templates(**columns))
         arc_table = FeatureDictionary.of((arcs(s) for s in sentences) if gamma > 0 else (), heads if gamma > 0 else ())
-        word_table = word_dictionary(words(s) for s in sentences) if gamma < 1 else word_dictionary(())
+        word_table = word_dictionary((words(s) for s in sentences) if gamma < 1 else (), least=least)
         return cls(arcs, words, arc_table, word_table, gamma, storage)
 
     def __call__(self, words: Words) -> LowRankFeatures:

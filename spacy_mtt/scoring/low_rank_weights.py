@@ -83,6 +83,7 @@ class LowRankTensor(LinearWeights):
         gamma: float,
         rank: int,
         join_tags: bool,
+        min_word_freq: int,
         start: Literal["random", "svd"],
         update: Literal["joint", "alternating"],
         seed: int,
@@ -91,6 +92,8 @@ class LowRankTensor(LinearWeights):
             raise ValueError(f"gamma is {gamma}, but must be in 0..1")
         if rank < 1:
             raise ValueError(f"the rank is {rank}, but must be 1 or more")
+        if min_word_freq < 1:
+            raise ValueError(f"min_word_freq is {min_word_freq}, but must be 1 or more")
         if start not in ("random", "svd"):
             raise ValueError(f"start must be 'random' or 'svd', not {start!r}")
         if update not in ("joint", "alternating"):
@@ -99,6 +102,7 @@ class LowRankTensor(LinearWeights):
         self.gamma = float(gamma)
         self.rank = rank
         self.join_tags = join_tags
+        self.min_word_freq = min_word_freq
         self.seed = seed
         self.word_table: FeatureTable | None = None
         self._start_from = start
@@ -127,7 +131,8 @@ class LowRankTensor(LinearWeights):
         super().start(table, trees)
         if self.gamma == 1:
             return
-        self.word_table = word_dictionary(self.word_extractor(words) for words, _ in trees())
+        keys = (self.word_extractor(words) for words, _ in trees())
+        self.word_table = word_dictionary(keys, least=self.min_word_freq)
         weights = self._svd_start(trees()) if self._start_from == "svd" else self._random_start()
         arrays = {name: array for name, array in weights.arrays().items() if name in FACTORS}
         self.replace({**self.means(), **arrays})

@@ -30,6 +30,12 @@ w+1.tag=VBP
 w-1.tag=<ROOT> w.tag=NNS
 w.tag=NNS w+1.tag=VBP
 w-1.tag=<ROOT> w.tag=NNS w+1.tag=VBP
+w-2.tag=<START>
+w+2.tag=VB
+w-2.tag=<START> w-1.tag=<ROOT>
+w+1.tag=VBP w+2.tag=VB
+w-2.tag=<START> w-1.tag=<ROOT> w.tag=NNS
+w.tag=NNS w+1.tag=VBP w+2.tag=VB
 w.lemma=garden
 w-1.lemma=<ROOT>
 w+1.lemma=do
@@ -40,6 +46,12 @@ w+1.coarse=V
 w-1.coarse=<ROOT> w.coarse=N
 w.coarse=N w+1.coarse=V
 w-1.coarse=<ROOT> w.coarse=N w+1.coarse=V
+w-2.coarse=<START>
+w+2.coarse=V
+w-2.coarse=<START> w-1.coarse=<ROOT>
+w+1.coarse=V w+2.coarse=V
+w-2.coarse=<START> w-1.coarse=<ROOT> w.coarse=N
+w.coarse=N w+1.coarse=V w+2.coarse=V
 w.feat=pl
 w.feat=nom
 w.feat=pl w.tag=NNS
@@ -61,6 +73,12 @@ w+1.tag=NNS
 w-1.tag=<START> w.tag=<ROOT>
 w.tag=<ROOT> w+1.tag=NNS
 w-1.tag=<START> w.tag=<ROOT> w+1.tag=NNS
+w-2.tag=<START>
+w+2.tag=VBP
+w-2.tag=<START> w-1.tag=<START>
+w+1.tag=NNS w+2.tag=VBP
+w-2.tag=<START> w-1.tag=<START> w.tag=<ROOT>
+w.tag=<ROOT> w+1.tag=NNS w+2.tag=VBP
 w.lemma=<ROOT>
 w-1.lemma=<START>
 w+1.lemma=garden
@@ -71,6 +89,12 @@ w+1.coarse=N
 w-1.coarse=<START> w.coarse=<ROOT>
 w.coarse=<ROOT> w+1.coarse=N
 w-1.coarse=<START> w.coarse=<ROOT> w+1.coarse=N
+w-2.coarse=<START>
+w+2.coarse=V
+w-2.coarse=<START> w-1.coarse=<START>
+w+1.coarse=N w+2.coarse=V
+w-2.coarse=<START> w-1.coarse=<START> w.coarse=<ROOT>
+w.coarse=<ROOT> w+1.coarse=N w+2.coarse=V
 w.feat=<ROOT>
 w.feat=<ROOT> w.tag=<ROOT>
 w.feat=<ROOT> w.lemma=<ROOT>
@@ -164,6 +188,15 @@ def test_a_dictionary_of_words_holds_what_it_was_given_alone():
     assert set(table.keys.tolist()) == set(known.keys.tolist())
     assert len(WordFeatures(unknown, table).slots) < len(set(unknown.keys.tolist()))
     assert word_dictionary([]).size == 0
+
+
+def test_a_dictionary_may_leave_out_what_few_sentences_have():
+    twice, once = EXTRACTOR(Words(forms=["a", "a"])), EXTRACTOR(Words(forms=["b"]))
+    both = set(twice.keys.tolist()) & set(once.keys.tolist())
+    assert both and set(word_dictionary([twice, once], least=2).keys.tolist()) == both
+    assert word_dictionary([twice, once], least=3).size == 0
+    with pytest.raises(ValueError, match="least is 0, but must be 1 or more"):
+        word_dictionary([twice], least=0)
 
 
 def test_bad_input_is_refused():

@@ -294,6 +294,7 @@ def test_new_labels_start_at_zero():
     [
         ({"gamma": 1.5}, "gamma is 1.5, but must be in 0..1"),
         ({"rank": 0}, "the rank is 0, but must be 1 or more"),
+        ({"min_word_freq": 0}, "min_word_freq is 0, but must be 1 or more"),
         ({"start": "zeros"}, "start must be 'random' or 'svd', not 'zeros'"),
         ({"update": "cyclic"}, "update must be 'joint' or 'alternating', not 'cyclic'"),
         ({"label_bits": 40}, "label_bits is 40, but must be in 1..30"),
