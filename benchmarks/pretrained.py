@@ -23,7 +23,7 @@ from spacy.util import load_model_from_config
 
 from benchmarks.accuracy.__main__ import DEFAULT_STEPS, prepared, say, shown, treebank_and_steps
 from benchmarks.accuracy.contenders import KINDS, SENTENCES_PER_DOC
-from benchmarks.accuracy.jobs import Job, Places, Record, made
+from benchmarks.accuracy.jobs import Job, Places, Record, add_folders, made
 from benchmarks.accuracy.page import markdown
 from spacy_mtt.treebanks.docs import blank_doc
 from spacy_mtt.treebanks.errors import TreebankError
@@ -135,11 +135,7 @@ def main(arguments: list[str] | None = None) -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--rounds", type=int, default=5, help="rounds in which speed is measured")
-    parser.add_argument("--from", dest="folder", help="local folder of treebanks, in place of downloads")
-    parser.add_argument("--project", type=Path, default=Path("project.yml"), help="the project file")
-    parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="folder of prepared treebanks")
-    parser.add_argument("--models", type=Path, default=Path("training/accuracy"), help="folder of models")
-    parser.add_argument("--records", type=Path, default=Path("docs/benchmarks/accuracy"), help="folder of results")
+    add_folders(parser)
     parser.add_argument("--out", type=Path, default=Path("docs/pretrained.md"))
     options = parser.parse_args(arguments)
     try:

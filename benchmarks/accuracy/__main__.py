@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.accuracy.contenders import CONTENDERS
-from benchmarks.accuracy.jobs import Job, Places, Record, made, record_of
+from benchmarks.accuracy.jobs import Job, Places, Record, add_folders, made, record_of
 from benchmarks.accuracy.page import Found, draw, page
 from spacy_mtt.treebanks.assets import asset_path, fetch_treebank, treebank_assets
 from spacy_mtt.treebanks.errors import TreebankError
@@ -107,11 +107,7 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=("dev", "test"), default=["dev", "test"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
     parser.add_argument("--rounds", type=int, default=5, help="rounds in which speed is measured")
-    parser.add_argument("--from", dest="folder", help="local folder of treebanks, in place of downloads")
-    parser.add_argument("--project", type=Path, default=Path("project.yml"), help="the project file")
-    parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="folder of prepared treebanks")
-    parser.add_argument("--models", type=Path, default=Path("training/accuracy"), help="folder of models")
-    parser.add_argument("--records", type=Path, default=Path("docs/benchmarks/accuracy"), help="folder of results")
+    add_folders(parser)
     parser.add_argument("--out", type=Path, default=Path("docs/accuracy.md"))
     return parser.parse_args(arguments)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -54,6 +55,29 @@ class Job:
             "config": blake2b(config.encode("utf8"), digest_size=8).hexdigest(),
             **{part: file_md5(corpus / f"{part}.conllu") for part in ("train", "dev")},
         }
+
+
+def add_folders(parser: argparse.ArgumentParser) -> None:
+    """The options of a command that runs jobs."""
+    parser.add_argument("--from", dest="folder", help="local folder of treebanks, in place of downloads")
+    parser.add_argument("--project", type=Path, default=Path("project.yml"), help="the project file")
+    parser.add_argument("--corpus", type=Path, default=Path("corpus"), help="folder of prepared treebanks")
+    parser.add_argument("--models", type=Path, default=Path("training/accuracy"), help="folder of models")
+    parser.add_argument("--records", type=Path, default=Path("docs/benchmarks/accuracy"), help="folder of results")
+
+
+def add_job(parser: argparse.ArgumentParser) -> None:
+    """The arguments of a process that does a job."""
+    for name, kind in (("corpus", Path), ("models", Path), ("treebank", str), ("contender", str)):
+        parser.add_argument(name, type=kind)
+    for name in ("steps", "seed"):
+        parser.add_argument(name, type=int)
+
+
+def job_of(options: argparse.Namespace) -> tuple[Job, Places]:
+    """What `add_job` was given."""
+    job = Job(options.treebank, options.contender, options.steps, options.seed)
+    return job, Places(options.corpus, options.models, Path())
 
 
 def record_of(job: Job, kind: str, places: Places) -> Record | None:

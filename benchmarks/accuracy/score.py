@@ -10,7 +10,7 @@ from typing import Any
 import spacy
 
 from benchmarks.accuracy.contenders import SENTENCES_PER_DOC
-from benchmarks.accuracy.jobs import Job, Places
+from benchmarks.accuracy.jobs import add_job, job_of
 from spacy_mtt.cli.evaluate import evaluate_all
 from spacy_mtt.treebanks.evaluation import EvaluationError
 from spacy_mtt.treebanks.pipelines import parse_with
@@ -34,16 +34,10 @@ def scores(model: Path, treebank: Path) -> dict[str, dict[str, Any]]:
 def main(arguments: list[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("corpus", "models"):
-        parser.add_argument(name, type=Path)
-    parser.add_argument("treebank")
-    parser.add_argument("contender")
-    parser.add_argument("steps", type=int)
-    parser.add_argument("seed", type=int)
+    add_job(parser)
     parser.add_argument("part", choices=("dev", "test"))
     options = parser.parse_args(arguments)
-    job = Job(options.treebank, options.contender, options.steps, options.seed)
-    places = Places(options.corpus, options.models, Path())
+    job, places = job_of(options)
     print(json.dumps(scores(job.model(places), places.corpus / job.treebank / f"{options.part}.conllu")))
 
 

@@ -7,27 +7,20 @@ import json
 import resource
 import sys
 import time
-from pathlib import Path
 
 from spacy.training.initialize import init_nlp
 from spacy.training.loop import train
 
 from benchmarks.accuracy.contenders import config_for, contender
-from benchmarks.accuracy.jobs import Job, Places
+from benchmarks.accuracy.jobs import add_job, job_of
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("corpus", "models"):
-        parser.add_argument(name, type=Path)
-    parser.add_argument("treebank")
-    parser.add_argument("contender")
-    parser.add_argument("steps", type=int)
-    parser.add_argument("seed", type=int)
+    add_job(parser)
     options = parser.parse_args(arguments)
-    job = Job(options.treebank, options.contender, options.steps, options.seed)
-    places = Places(options.corpus, options.models, Path())
+    job, places = job_of(options)
     config = config_for(contender(job.contender), places.corpus / job.treebank, job.steps, job.seed)
     start = time.perf_counter(), time.process_time()
     nlp = init_nlp(config)

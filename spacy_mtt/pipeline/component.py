@@ -75,6 +75,7 @@ class MatrixTreeParser(TrainablePipe):
         self.cfg: dict[str, Any] = {
             "min_label_freq": min_label_freq,
             "finds_sentences": False,
+            "temperature": 1.0,
             **LabelSet().to_dict(),
         }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import spacy
@@ -67,3 +68,13 @@ def train(nlp: Language, examples: list[Example], optimizer: SGD, passes: int) -
 
 def las(nlp: Language, examples: list[Example]) -> float:
     return nlp.evaluate([Example(each.predicted.copy(), each.reference) for each in examples])["dep_las"]
+
+
+def saved_and_loaded(nlp: Language, folder: Path) -> list[Language]:
+    """The pipeline again, by way of disk, of bytes and of pickle."""
+    nlp.to_disk(folder)
+    return [
+        spacy.load(folder),
+        spacy.blank("xx").from_config(nlp.config).from_bytes(nlp.to_bytes()),
+        pickle.loads(pickle.dumps(nlp)),
+    ]

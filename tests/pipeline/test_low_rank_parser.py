@@ -1,10 +1,7 @@
 """`mtt_parser` with the low-rank tensor scorer: its scores, gradients, margins, learners and life in a pipeline."""
 
-import pickle
-
 import numpy as np
 import pytest
-import spacy
 from spacy.tokens import Doc
 from thinc.api import Adam
 
@@ -25,6 +22,7 @@ from tests.pipeline.linear_helpers import (
     linear_pipeline,
     low_rank_pipeline,
     plain_steps,
+    saved_and_loaded,
     train,
     treebank,
 )
@@ -254,12 +252,7 @@ def test_round_trips_through_disk_bytes_and_pickle(tmp_path, table, gamma):
     train(nlp, examples, plain_steps(averages=True), 1)
     docs = [each.predicted for each in treebank(nlp, "test", 10)]
     expected = [parse_of(nlp(doc.copy())) for doc in docs]
-    nlp.to_disk(tmp_path / "pipeline")
-    others = [
-        spacy.load(tmp_path / "pipeline"),
-        spacy.blank("xx").from_config(nlp.config).from_bytes(nlp.to_bytes()),
-        pickle.loads(pickle.dumps(nlp)),
-    ]
+    others = saved_and_loaded(nlp, tmp_path / "pipeline")
     for other in others:
         found = [Doc(other.vocab).from_bytes(doc.to_bytes()) for doc in docs]
         assert [parse_of(other(doc)) for doc in found] == expected
