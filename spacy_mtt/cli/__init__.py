@@ -14,9 +14,10 @@ from spacy_mtt.cli.fetch import fetch
 from spacy_mtt.cli.fill_config import fill_config
 from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
+from spacy_mtt.cli.suggest import suggest
 from spacy_mtt.cli.train_linear import train_linear
 
-HELP = "Treebanks in CoNLL-X and CoNLL-U: fetch, check, convert, show; parsers: train linear ones, evaluate, calibrate."
+HELP = "Treebanks: fetch, check, convert, show, what to annotate next. Parsers: train linear ones, evaluate, calibrate."
 WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -28,6 +29,7 @@ app.command()(fetch)
 app.command("fill-config")(fill_config)
 app.command()(prepare)
 app.command()(show)
+app.command()(suggest)
 app.command("train-linear", context_settings=WITH_OVERRIDES)(train_linear)
 _spacy_app.add_typer(app, name="mtt")
 

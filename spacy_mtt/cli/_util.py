@@ -12,6 +12,7 @@ import typer
 from spacy.cli._util import setup_gpu
 from spacy.language import Language
 
+from spacy_mtt.pipeline.component import MatrixTreeParser
 from spacy_mtt.treebanks.errors import TreebankError
 from spacy_mtt.treebanks.evaluation import EvaluationError
 
@@ -51,3 +52,17 @@ def load_pipeline(model: str, gpu_id: int) -> Language:
     except (OSError, ValueError, ImportError) as error:
         first_line = str(error).strip().split("\n")[0]
         raise EvaluationError(f"the pipeline {model} cannot be loaded: {first_line}") from None
+
+
+def parser_of(nlp: Language) -> MatrixTreeParser:
+    """The one mtt_parser of a pipeline."""
+    found = [component for _, component in nlp.pipeline if isinstance(component, MatrixTreeParser)]
+    if len(found) != 1:
+        fail(f"the pipeline has {len(found)} mtt_parser, but must have one")
+    return found[0]
+
+
+def components_before(nlp: Language, *, gold_tags: bool) -> list[str]:
+    """The names of the components that run before the parser; with gold tags, of those that tag nothing."""
+    before = nlp.pipe_names[: nlp.pipe_names.index(parser_of(nlp).name)]
+    return [name for name in before if "tok2vec" in name] if gold_tags else before

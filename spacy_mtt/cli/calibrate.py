@@ -9,9 +9,16 @@ import typer
 from spacy.language import Language
 from spacy.training import Example
 
-from spacy_mtt.cli._util import EncodingOption, FormatOption, GpuOption, fail, load_pipeline, one_sentence_errors
+from spacy_mtt.cli._util import (
+    EncodingOption,
+    FormatOption,
+    GpuOption,
+    components_before,
+    load_pipeline,
+    one_sentence_errors,
+    parser_of,
+)
 from spacy_mtt.pipeline.calibration import BINS, Reliability
-from spacy_mtt.pipeline.component import MatrixTreeParser
 from spacy_mtt.treebanks.corpus import TreebankCorpus
 from spacy_mtt.treebanks.writing import replacing_folder
 
@@ -52,21 +59,9 @@ def calibrate(
         typer.echo(f"saved: {output}")
 
 
-def parser_of(nlp: Language) -> MatrixTreeParser:
-    """The one mtt_parser of a pipeline."""
-    found = [component for _, component in nlp.pipeline if isinstance(component, MatrixTreeParser)]
-    if len(found) != 1:
-        fail(f"the pipeline has {len(found)} mtt_parser, but must have one")
-    return found[0]
-
-
 def annotated(nlp: Language, examples: list[Example], *, gold_tags: bool) -> list[Example]:
-    """The examples as the parser will see them: after the components before it, unless they get the gold tags."""
-    names = [name for name, _ in nlp.pipeline]
-    before = names[: names.index(parser_of(nlp).name)]
-    if gold_tags:
-        before = [name for name in before if "tok2vec" in name]
-    with nlp.select_pipes(enable=before):
+    """The examples as the parser will see them."""
+    with nlp.select_pipes(enable=components_before(nlp, gold_tags=gold_tags)):
         docs = list(nlp.pipe([example.predicted for example in examples]))
     return [Example(doc, example.reference) for doc, example in zip(docs, examples, strict=True)]
 

@@ -35,6 +35,7 @@ from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
 from .queries import DocTrees, SentenceTrees
 from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
+from .suggestions import Candidates, candidates
 
 
 class MatrixTreeParser(TrainablePipe):
@@ -167,6 +168,10 @@ class MatrixTreeParser(TrainablePipe):
         if k < 1:
             raise ValueError(f"k is {k}, but must be 1 or more")
         return [(self._unparsed(doc), 1.0)] if is_space(doc).all() else self._trees_of(doc).k_best(k)
+
+    def candidates(self, doc: Doc, k: int) -> list[Candidates]:
+        """The k likeliest heads of each word of each sentence of a doc, with labels and probabilities."""
+        return [] if is_space(doc).all() else candidates(self._trees_of(doc), k)
 
     def sample(self, doc: Doc, k: int, *, seed: int | None = None) -> list[Doc]:
         """k copies of a doc with parses drawn from their distribution, heads and labels. seed: of the generator."""
