@@ -34,6 +34,7 @@ from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
 from .queries import DocTrees, SentenceTrees
+from .rehearsal import divergence
 from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
 from .suggestions import Candidates, candidates
 
@@ -73,6 +74,7 @@ class MatrixTreeParser(TrainablePipe):
         if probabilities:
             register(attribute_names or {})
         self.scorer = scorer
+        self._rehearsal_model: Model | None = None  # nlp.resume_training puts a copy of the model here
         self.cfg: dict[str, Any] = {
             "min_label_freq": min_label_freq,
             "finds_sentences": False,
@@ -247,6 +249,40 @@ class MatrixTreeParser(TrainablePipe):
         set_dropout_rate(self.model, drop)
         scores, backprop = self.model.begin_update(([example.predicted for example in examples], units))
         loss, gradients = self.get_loss(examples, scores)
+        backprop(gradients)
+        losses[self.name] += loss
+        if sgd is not None:
+            self.finish_update(sgd)
+        return losses
+
+    def rehearse(
+        self,
+        examples: Iterable[Example],
+        *,
+        drop: float = 0.0,
+        sgd: Optimizer | None = None,
+        losses: dict[str, float] | None = None,
+    ) -> dict[str, float]:
+        """Keep the parser from forgetting: learn what it believed of some texts when `nlp.resume_training` was called.
+
+        Gold annotation plays no part. The loss is the divergence of the distributions of now from those of then, over
+        trees and over labels at the best heads of then, in nats, summed over words. Does nothing before
+        `resume_training`.
+        """
+        losses = {} if losses is None else losses
+        if self._rehearsal_model is None:
+            return losses
+        losses.setdefault(self.name, 0.0)
+        examples = list(examples)
+        validate_examples(examples, "MatrixTreeParser.rehearse")
+        docs = [example.predicted for example in examples]
+        units = units_of(docs, map(training_starts, examples))
+        if not len(units):
+            return losses
+        set_dropout_rate(self.model, drop)
+        then = self._rehearsal_model.predict((docs, units))
+        now, backprop = self.model.begin_update((docs, units))
+        loss, gradients = divergence(self.reader, then, now)
         backprop(gradients)
         losses[self.name] += loss
         if sgd is not None:

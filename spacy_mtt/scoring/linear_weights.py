@@ -211,9 +211,14 @@ class LinearWeights(Shim):
 
     def finish_update(self, optimizer: Optimizer) -> None:
         """One step along all gradients since the last."""
-        if not self._pending:
-            return
         gradients, self._pending = self._pending, []
+        if not gradients:
+            return
+        if not isinstance(optimizer, Optimizer):
+            raise ValueError(
+                "a scorer with sparse features needs an optimizer, but nlp.rehearse hands it none: call the component's"
+                " own rehearse(examples, sgd=optimizer)"
+            )
         moving = self.moving()
         for name, part in self.parts.items():
             if optimizer.averages is not None:

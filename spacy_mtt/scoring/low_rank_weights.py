@@ -186,7 +186,7 @@ class LowRankTensor(LinearWeights):
         """
         if not self._pending:
             return
-        clip = optimizer.grad_clip
+        clip = getattr(optimizer, "grad_clip", 0.0)
         if clip and not self._own_steps[0] and not self.is_linear:
             self._pending = [replace(each, arcs=each.arcs.shortened(clip)) for each in self._pending]
         super().finish_update(optimizer)
