@@ -140,7 +140,7 @@ class MatrixTreeParser(TrainablePipe):
         reader = self.reader
         if any(map(has_constraints, docs)):
             reader.conditions = Conditions(docs, units, reader.labels)
-            reader.spaces = (self.objective.space, getattr(self.decoder, "space", self.objective.space))
+            reader.spaces = (self.objective.space, self.decoder.space)
         return reader
 
     def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:

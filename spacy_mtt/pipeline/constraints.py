@@ -1,8 +1,8 @@
-"""What a user knows of a parse before it is made: required heads and roots, forbidden arcs, labels."""
+"""What a user knows of a parse before it is made: required heads and roots, forbidden arcs, labels, subtrees."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from spacy.tokens import Doc
 
+from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.tree_space import TreeSpace
 from spacy_mtt.scoring.units import Units
 
 from .labels import LabelSet
 
-KEYS = ("heads", "roots", "forbidden", "labels")
+KEYS = ("heads", "roots", "forbidden", "labels", "spans")
 ROOT = -1
 
 
@@ -23,14 +25,16 @@ ROOT = -1
 class Constraint:
     """One of them, about the token `modifier`.
 
-    head: a token or ROOT, of a required or a forbidden arc; None of a label. text: as error messages have it.
+    head: a token or ROOT, of a required or a forbidden arc. label: of a label. span: its words, of a span, whose
+    first word is the modifier. text: as error messages have it.
     """
 
     modifier: int
-    head: int | None
-    forbidden: bool
-    label: str | None
     text: str
+    head: int | None = None
+    forbidden: bool = False
+    label: str | None = None
+    span: tuple[int, ...] = ()
 
 
 def has_constraints(doc: Doc) -> bool:
@@ -42,7 +46,7 @@ def constraints_of(doc: Doc) -> list[Constraint]:
     """Those in `doc._.mtt_constraints`, a dict of
 
     heads: {token: its head}. roots: [token]. forbidden: [(head, token)], -1 for the root as head.
-    labels: {token: its label}.
+    labels: {token: its label}. spans: [(first token, last token + 1)] that are subtrees.
 
     Tokens are indices in the doc. ValueError, in one sentence, for anything else.
     """
@@ -59,19 +63,23 @@ def _read(doc: Doc, given: Mapping[str, Any]) -> Iterator[Constraint]:
         m, h = _token(doc, modifier, "heads"), _token(doc, head, "heads")
         if m == h:
             raise ValueError(f"heads: token {m}, {doc[m].text!r}, cannot be its own head; a root stands in roots")
-        yield Constraint(m, h, False, None, f"{_name(doc, m)} has the head {_name(doc, h)}")
+        yield Constraint(m, f"{_name(doc, m)} has the head {_name(doc, h)}", head=h)
     for modifier in given.get("roots", ()):
         m = _token(doc, modifier, "roots")
-        yield Constraint(m, ROOT, False, None, f"{_name(doc, m)} is a root")
+        yield Constraint(m, f"{_name(doc, m)} is a root", head=ROOT)
     for head, modifier in given.get("forbidden", ()):
         m, h = _token(doc, modifier, "forbidden"), ROOT if head == ROOT else _token(doc, head, "forbidden")
         what = "is no root" if h == ROOT else f"does not have the head {_name(doc, h)}"
-        yield Constraint(m, h, True, None, f"{_name(doc, m)} {what}")
+        yield Constraint(m, f"{_name(doc, m)} {what}", head=h, forbidden=True)
     for modifier, label in dict(given.get("labels", {})).items():
         m = _token(doc, modifier, "labels")
         if not isinstance(label, str):
             raise ValueError(f"labels: the label of token {m} must be a text, not {label!r}")
-        yield Constraint(m, None, False, label, f"{_name(doc, m)} has the label {label!r}")
+        yield Constraint(m, f"{_name(doc, m)} has the label {label!r}", label=label)
+    for start, end in given.get("spans", ()):
+        words = tuple(token for token in _range(doc, start, end) if not doc[token].is_space)
+        if words:
+            yield Constraint(words[0], _subtree(doc, start, end), span=words)
 
 
 def _token(doc: Doc, value: Any, key: str) -> int:
@@ -82,15 +90,28 @@ def _token(doc: Doc, value: Any, key: str) -> int:
     return int(value)
 
 
+def _range(doc: Doc, start: Any, end: Any) -> range:
+    if not isinstance(start, Integral) or not isinstance(end, Integral) or not 0 <= start < end <= len(doc):
+        raise ValueError(f"spans: {start!r} to {end!r} is no span of the doc, which has {len(doc)} tokens")
+    return range(int(start), int(end))
+
+
+def _subtree(doc: Doc, start: int, end: int) -> str:
+    return f"{doc[start:end].text!r} (tokens {start} to {end - 1}) is a subtree"
+
+
 def _name(doc: Doc, token: int) -> str:
     return f"{doc[token].text!r} (token {token})"
 
 
 def without_starts_inside(found: np.ndarray, constraints: Iterable[Constraint]) -> np.ndarray:
-    """Sentence starts that a model found, (n,) bool, without those that would part a token from its required head."""
+    """Sentence starts that a model found, (n,) bool, without those that would part a token from its required head, or a
+    span."""
     kept = found.copy()
     for each in constraints:
-        if each.head is not None and each.head != ROOT and not each.forbidden:
+        if each.span:
+            kept[each.span[0] + 1 : each.span[-1] + 1] = False
+        elif each.head is not None and each.head != ROOT and not each.forbidden:
             kept[min(each.head, each.modifier) + 1 : max(each.head, each.modifier) + 1] = False
     return kept
 
@@ -106,6 +127,7 @@ class Conditions:
         self.possible = label_set.possible
         self.numbers = {label: number for number, label in enumerate(label_set.names)}
         self._of_unit: dict[int, list[tuple[Constraint, int, int | None]]] = {}
+        self._spans: dict[int, list[np.ndarray]] = {}
         self.labels = np.full(units.n_words, -1, dtype=np.intp)
         of_doc = {number: found for number, doc in enumerate(docs) if (found := constraints_of(doc))}
         rows = np.cumsum(units.lengths) - units.lengths
@@ -121,8 +143,15 @@ class Conditions:
         return bool(self._of_unit)
 
     def _add(self, unit: int, each: Constraint, node: dict[int, int], doc: int) -> None:
+        if each.span:
+            if not set(each.span) <= set(node):
+                raise ValueError(f"document {doc} of the batch: {each.text}, but a sentence boundary lies in it")
+            nodes = np.array([node[token] for token in each.span])
+            if any(set(nodes) & set(other) for other in self._spans.get(unit, ())):
+                raise ValueError(f"document {doc} of the batch: {each.text}, but another span shares a word with it")
+            self._spans.setdefault(unit, []).append(nodes)
         head = None if each.head is None else 0 if each.head == ROOT else node.get(each.head)
-        if head is None and each.label is None:
+        if head is None and each.label is None and not each.span:
             if each.forbidden:
                 return  # no arc leads from one sentence to another
             raise ValueError(f"document {doc} of the batch: {each.text}, but a sentence boundary lies between them")
@@ -132,6 +161,22 @@ class Conditions:
         if each.label not in self.numbers:
             raise ValueError(f"document {doc} of the batch: {each.text}, which the parser does not have")
         return self.numbers[each.label]
+
+    def trees(self, unit: int, scores: np.ndarray, space: TreeSpace) -> TreeDistribution | SpanTreeDistribution:
+        """The distribution of a unit, of scores that are -inf where an arc is not allowed, given its spans."""
+        return self._distribution(scores, self._spans.get(unit, ()), space)
+
+    def has_spans(self, unit: int) -> bool:
+        """Whether the unit has spans that must be subtrees."""
+        return unit in self._spans
+
+    def _distribution(self, scores: np.ndarray, spans: Sequence[np.ndarray], space: TreeSpace):
+        if not len(spans):
+            return space.distribution(scores)
+        if space.projective or scores.ndim == 3:
+            what = "projective trees" if space.projective else "labelled trees as one"
+            raise ValueError(f"spans as subtrees are not supported for {what}")
+        return SpanTreeDistribution(scores, spans, single_root=space.single_root)
 
     def allowed(self, unit: int, spaces: Iterable[TreeSpace]) -> np.ndarray | None:
         """Which arcs of a unit are allowed, (n+1, n+1) bool; None: all are.
@@ -156,6 +201,8 @@ class Conditions:
                 may_be_arc, may_be_root = self.possible[:, self.numbers[each.label]]
                 allowed[0, modifier] &= may_be_root
                 allowed[1:, modifier] &= may_be_arc
+            elif each.span:
+                continue
             elif each.forbidden:
                 allowed[head, modifier] = False
             else:
@@ -166,7 +213,12 @@ class Conditions:
 
     def _holds(self, found: list, n: int, space: TreeSpace) -> bool:
         scores = np.where(self._mask(found, n), 0.0, -np.inf)
-        return bool(np.isfinite(space.distribution(scores).log_partition))
+        spans = [np.array(nodes) for nodes in self._nodes(found)]
+        return bool(np.isfinite(self._distribution(scores, spans, space).log_partition))
+
+    def _nodes(self, found: list) -> list[range]:
+        """The nodes of the spans among constraints: words that follow each other."""
+        return [range(modifier, modifier + len(each.span)) for each, modifier, _ in found if each.span]
 
     def _conflict(self, found: list, n: int, space: TreeSpace) -> list:
         """A smallest set: nothing can be left out of it without making it possible."""

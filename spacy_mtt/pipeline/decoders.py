@@ -6,15 +6,26 @@ from typing import Protocol
 
 import numpy as np
 
+from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.tree_space import TreeSpace
 
 Trees = np.ndarray | tuple[np.ndarray, np.ndarray]
 
 
 class Decoder(Protocol):
-    """From a padded batch of scores to heads (B, N) with -1 as padding; from labelled scores, to (heads, labels)."""
+    """From a padded batch of scores to heads (B, N) with -1 as padding; from labelled scores, to (heads, labels).
+
+    space: the trees it chooses from.
+    """
+
+    space: TreeSpace
 
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees: ...
+
+    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+        """The tree of a distribution: heads (n,)."""
+        ...
 
 
 class ChuLiuEdmonds:
@@ -27,7 +38,10 @@ class ChuLiuEdmonds:
         self.space = TreeSpace(projective=False, single_root=single_root)
 
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
-        return self.space.padded(scores, lengths).argmax()
+        return self.choose(self.space.padded(scores, lengths))
+
+    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+        return trees.argmax()
 
 
 class Eisner:
@@ -37,7 +51,10 @@ class Eisner:
         self.space = TreeSpace(projective=True, single_root=single_root)
 
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
-        return self.space.padded(scores, lengths).argmax()
+        return self.choose(self.space.padded(scores, lengths))
+
+    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+        return trees.argmax()
 
 
 class MinimumRisk:
@@ -47,4 +64,7 @@ class MinimumRisk:
         self.space = TreeSpace(projective=projective, single_root=single_root)
 
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
-        return self.space.padded(scores, lengths).mbr()
+        return self.choose(self.space.padded(scores, lengths))
+
+    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+        return trees.mbr()

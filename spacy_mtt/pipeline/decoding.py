@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from thinc.api import Ops
 
+from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.objective import Objective
 from spacy_mtt.learning.tree_space import TreeSpace
 from spacy_mtt.scoring.scores import Scores
@@ -115,6 +117,9 @@ class ScoreReader:
         for bucket, arcs in zip(units.buckets, self.arc_scores(scores), strict=True):
             trees = decoder(arcs, bucket.lengths)
             heads, labels = trees if self.objective.labelled else (trees, None)
+            for row, unit, n in self._with_spans(bucket):
+                own = self.conditions.trees(unit, arcs[row, : n + 1, : n + 1], decoder.space)
+                heads[row, :n] = decoder.choose(own)
             flat.put(bucket, "heads", heads)
             if labels is not None:
                 flat.put(bucket, "labels", labels)
@@ -134,7 +139,27 @@ class ScoreReader:
         return Decoded(heads, labels, arrays, of_units)
 
     def _confidence(self, arcs: np.ndarray, bucket: Bucket, heads: np.ndarray, labels: np.ndarray | None) -> Confidence:
-        return confidence(self.objective.space.padded(arcs / self.temperature, bucket.lengths), heads, labels)
+        found = confidence(self.objective.space.padded(arcs / self.temperature, bucket.lengths), heads, labels)
+        for row, unit, n in self._with_spans(bucket):
+            trees = self.unit_trees(unit, arcs[row, : n + 1, : n + 1])
+            found.tokens["head_prob"][row, :n] = trees.marginals[heads[row, :n], np.arange(1, n + 1)]
+            found.tokens["head_entropy"][row, :n] = trees.head_entropy
+            found.units["entropy"][row], found.units["log_prob"][row] = trees.entropy, trees.log_prob(heads[row, :n])
+        return found
+
+    def unit_trees(self, unit: int, scores: np.ndarray) -> TreeDistribution | SpanTreeDistribution:
+        """The distribution of a unit from its part of `arc_scores`, at the temperature and under the constraints."""
+        space = self.objective.space
+        if self.conditions:
+            return self.conditions.trees(unit, scores / self.temperature, space)
+        return space.distribution(scores / self.temperature)
+
+    def _with_spans(self, bucket: Bucket) -> Iterator[tuple[int, int, int]]:
+        """Row, number and length of the units of a bucket that have spans as subtrees."""
+        if self.conditions:
+            for row, (unit, n) in enumerate(zip(bucket.units.tolist(), bucket.lengths.tolist(), strict=True)):
+                if self.conditions.has_spans(unit):
+                    yield row, unit, n
 
     def _best_labels(self, scores: Scores, heads: np.ndarray, sure: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The best label of each word at its head, and its probability given the head."""

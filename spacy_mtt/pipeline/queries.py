@@ -11,6 +11,7 @@ import numpy as np
 from spacy.tokens import Doc
 
 from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.scoring.scores import Scores
 from spacy_mtt.scoring.units import Units
 
@@ -23,12 +24,13 @@ class SentenceTrees:
     """The trees of one sentence of a doc as a distribution.
 
     tokens: (n,) the tokens that are its words, in the order of nodes 1..n; node 0 is the root.
-    trees: the distribution, over labelled trees if the parser's objective is.
+    trees: the distribution, over labelled trees if the parser's objective is; given spans as subtrees, a
+        `SpanTreeDistribution`.
     labels: the names of the labels, in the order of the last axis of a labelled distribution.
     """
 
     tokens: np.ndarray
-    trees: TreeDistribution
+    trees: TreeDistribution | SpanTreeDistribution
     labels: tuple[str, ...]
 
 
@@ -70,12 +72,11 @@ class DocTrees:
         parts = [draw if isinstance(draw, tuple) else (draw,) for draw in draws]
         return [self._finished([tuple(array[i] for array in part) for part in parts], rng) for i in range(k)]
 
-    def _distributions(self) -> list[TreeDistribution]:
+    def _distributions(self) -> list[TreeDistribution | SpanTreeDistribution]:
         found: list = [None] * len(self.units)
         for bucket, arcs in zip(self.units.buckets, self.reader.arc_scores(self.scores), strict=True):
             for row, unit, n in zip(arcs, bucket.units.tolist(), bucket.lengths.tolist(), strict=True):
-                own = row[: n + 1, : n + 1] / self.reader.temperature
-                found[unit] = self.reader.objective.space.distribution(own)
+                found[unit] = self.reader.unit_trees(unit, row[: n + 1, : n + 1])
         return found
 
     def _finished(self, trees: Sequence[tuple[np.ndarray, ...]], rng: np.random.Generator | None = None) -> Doc:

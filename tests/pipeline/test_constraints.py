@@ -25,9 +25,14 @@ def pipeline(request):
     return soft_parser(**request.param)
 
 
+def hangs_together(heads: np.ndarray, start: int, end: int) -> bool:
+    """Of all tokens of a span but one the head is in it."""
+    return sum(not start < heads[token] <= end for token in range(start, end)) == 1
+
+
 def agrees(heads: np.ndarray, given: dict) -> bool:
     """In plain words; heads (n,) of nodes."""
-    return (
+    return all(hangs_together(heads, *span) for span in given.get("spans", ())) and (
         all(heads[m] == h + 1 for m, h in given["heads"].items())
         and all(heads[m] == 0 for m in given["roots"])
         and all(heads[m] != h + 1 for h, m in given["forbidden"])
@@ -92,6 +97,40 @@ def test_k_best_and_samples_obey():
     assert sum(probability for _, probability in parser.k_best(doc, 1000)) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("decoder", ["ChuLiuEdmonds", "MinimumRisk"])
+@settings(max_examples=25, deadline=None)
+@given(data=st.data())
+def test_spans_are_subtrees(decoder, data):
+    nlp, parser = PARSERS[decoder]
+    start = data.draw(st.integers(0, 2))
+    span = (start, data.draw(st.integers(start + 1, 4)))
+    given = {"heads": {}, "roots": data.draw(st.lists(st.integers(0, 3), max_size=1)), "forbidden": [], "spans": [span]}
+    (free,) = parser.distribution(Doc(nlp.vocab, words=WORDS))
+    trees = [tree for tree in all_trees(4, False, True) if agrees(np.array(tree), given)]
+    weights = np.exp([free.trees.log_prob(tree) for tree in trees])
+    weights /= weights.sum()
+    marginals = np.zeros((5, 5))
+    for tree, weight in zip(trees, weights, strict=True):
+        marginals[tree, np.arange(1, 5)] += weight
+    parsed = nlp(constrained(nlp, given))
+    found = heads_of(parsed)
+    if decoder == "ChuLiuEdmonds":
+        assert tuple(found) == tuple(trees[int(weights.argmax())])
+    gains = [marginals[tree, np.arange(1, 5)].sum() for tree in trees]
+    assert decoder == "ChuLiuEdmonds" or marginals[found, np.arange(1, 5)].sum() == pytest.approx(max(gains))
+    np.testing.assert_allclose(parser.marginals(constrained(nlp, given))[0], marginals, atol=1e-9)
+    probabilities = [token._.head_prob for token in parsed]
+    np.testing.assert_allclose(probabilities, marginals[found, np.arange(1, 5)], atol=1e-9)
+    assert parsed[:]._.parse_prob == pytest.approx(weights[[tuple(tree) for tree in trees].index(tuple(found))])
+    best = parser.k_best(constrained(nlp, given), 1000)
+    np.testing.assert_allclose([p for _, p in best], sorted(weights, reverse=True), rtol=1e-7)
+    assert all(agrees(heads_of(doc), given) for doc in parser.sample(constrained(nlp, given), 10, seed=0))
+    assert len(parser.candidates(constrained(nlp, given), 2)) == 1
+
+
+PARSERS = {name: soft_parser(decoder={"@misc": f"spacy_mtt.{name}.v1"}) for name in ("ChuLiuEdmonds", "MinimumRisk")}
+
+
 def test_other_docs_of_a_batch_are_free():
     nlp, _ = soft_parser()
     free = heads_of(nlp(Doc(nlp.vocab, words=WORDS)))
@@ -118,8 +157,14 @@ def test_other_docs_of_a_batch_are_free():
         ({"heads": {0: 0}}, "heads: token 0, 'what', cannot be its own head; a root stands in roots"),
         ({"roots": ["did"]}, "roots: 'did' is no token of the doc"),
         ({"labels": {0: 3}}, "labels: the label of token 0 must be a text, not 3"),
-        ({"hats": {}, "heads": {}}, "must be a dict of heads, roots, forbidden, labels, not"),
-        ([1], "must be a dict of heads, roots, forbidden, labels, not"),
+        ({"hats": {}, "heads": {}}, "must be a dict of heads, roots, forbidden, labels, spans, not"),
+        ([1], "must be a dict of heads, roots, forbidden, labels, spans, not"),
+        ({"spans": [(2, 1)]}, "spans: 2 to 1 is no span of the doc, which has 4 tokens"),
+        ({"spans": [(0, 2), (1, 3)]}, r"'did you' \(tokens 1 to 2\) is a subtree, but another span shares a word"),
+        (
+            {"spans": [(0, 2)], "heads": {0: 2, 1: 3}},
+            r"all of this: 'what' \(token 0\) has the head 'you' \(token 2\); 'did'",
+        ),
     ],
 )
 def test_what_cannot_be_is_named(given, message):
@@ -150,6 +195,22 @@ def test_boundaries_that_are_found_part_no_required_arc():
     doc._.mtt_constraints = {"heads": {1: 3}, "forbidden": [(4, 5)]}
     found = without_starts_inside(np.ones(6, dtype=bool), constraints_of(doc))
     assert found.tolist() == [True, True, False, False, True, True]
+
+
+def test_spans_where_they_are_not_supported():
+    projective, _ = soft_parser(**SPACES[2])
+    with pytest.raises(ValueError, match="spans as subtrees are not supported for projective trees"):
+        projective(constrained(projective, {"spans": [(0, 2)]}))
+    labelled, _ = soft_parser(**LABELLED)
+    with pytest.raises(ValueError, match="spans as subtrees are not supported for labelled trees as one"):
+        labelled(constrained(labelled, {"spans": [(0, 2)]}))
+    nlp, _ = soft_parser()
+    doc = Doc(nlp.vocab, words=["you", "talk", "go"], sent_starts=[True, True, False])
+    doc._.mtt_constraints = {"spans": [(0, 2)]}
+    with pytest.raises(
+        ValueError, match=r"'you talk' \(tokens 0 to 1\) is a subtree, but a sentence boundary lies in it"
+    ):
+        nlp(doc)
 
 
 def test_constraints_survive_bytes():
