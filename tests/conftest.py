@@ -12,3 +12,8 @@ def treebanks() -> pathlib.Path:
     if not folder.is_dir():
         pytest.skip(f"no treebanks at {folder} (set SPACY_MTT_TREEBANKS)")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Slow tests first, so that with several workers (`-n auto`) none of them is left alone with one at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)

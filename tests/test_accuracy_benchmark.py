@@ -14,6 +14,7 @@ TREEBANK = Path(__file__).parents[1] / "assets" / "grammar-english"
 SIZES = {"train": 60, "dev": 30, "test": 30}
 
 
+@pytest.mark.slow
 def test_trains_scores_measures_and_goes_on(tmp_path, capsys):
     for part, size in SIZES.items():
         sentences = list(read_treebank(TREEBANK / f"{part}.conll"))[:size]
