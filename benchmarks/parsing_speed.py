@@ -2,9 +2,9 @@
 
     OMP_NUM_THREADS=1 python -m benchmarks.parsing_speed test.conllu MODEL MODEL --rounds 5 --output speed.json
 
-Only `nlp.pipe` is timed: gold words, one sentence a Doc, its boundaries set. The pipelines take turns, in changing
-order, so that whatever else the machine does hits all of them. The first round is left out; the median of the others
-counts.
+Only `nlp.pipe` is timed, by this command on gold words, one sentence a Doc, its boundaries set. The pipelines take
+turns, in changing order, so that whatever else the machine does hits all of them. The first round is left out; the
+median of the others counts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from spacy_mtt.treebanks.pipelines import parse_with
 from spacy_mtt.treebanks.reading import read_treebank
 
 
-def measure(pipelines: dict[str, Language], treebank: Path, rounds: int) -> dict[str, list[float]]:
-    """Words per second of each pipeline in each of `rounds` rounds."""
+def measure(pipelines: dict[str, Language], treebank: Path, rounds: int, **conditions) -> dict[str, list[float]]:
+    """Words per second of each pipeline in each of `rounds` rounds. conditions: of `parse_with`."""
     sentences = list(read_treebank(treebank))
     speeds: dict[str, list[float]] = {name: [] for name in pipelines}
     for number in tqdm(range(rounds + 1), desc="speed", disable=None):
         names = list(pipelines) if number % 2 else list(reversed(pipelines))
         for name in names:
-            parsed = parse_with(pipelines[name], sentences)
+            parsed = parse_with(pipelines[name], sentences, **conditions)
             if number:
                 speeds[name].append(parsed.words_per_second)
     return speeds

@@ -25,9 +25,9 @@ from benchmarks.accuracy.__main__ import DEFAULT_STEPS, prepared, say, shown, tr
 from benchmarks.accuracy.contenders import KINDS, SENTENCES_PER_DOC
 from benchmarks.accuracy.jobs import Job, Places, Record, add_folders, made
 from benchmarks.accuracy.page import markdown
+from benchmarks.parsing_speed import measure
 from spacy_mtt.treebanks.docs import blank_doc
 from spacy_mtt.treebanks.errors import TreebankError
-from spacy_mtt.treebanks.pipelines import parse_with
 from spacy_mtt.treebanks.reading import read_treebank
 from spacy_mtt.treebanks.writing import replacing
 
@@ -76,12 +76,7 @@ def check_unchanged(package: str, pipelines: dict[str, Language], treebank: Path
 
 def ratios(pipelines: dict[str, Language], treebank: Path, rounds: int) -> dict[str, float]:
     """Words per second, as ratios to spaCy's parser; the first round is left out."""
-    sentences, speeds = list(read_treebank(treebank)), {kind: [] for kind in pipelines}
-    for number in range(rounds + 1):
-        for kind in pipelines if number % 2 else reversed(pipelines):
-            parsed = parse_with(pipelines[kind], sentences, gold_sents=False, sents_per_doc=SENTENCES_PER_DOC)
-            if number:
-                speeds[kind].append(parsed.words_per_second)
+    speeds = measure(pipelines, treebank, rounds, gold_sents=False, sents_per_doc=SENTENCES_PER_DOC)
     reference = speeds["parser"]
     return {kind: median(a / b for a, b in zip(own, reference, strict=True)) for kind, own in speeds.items()}
 

@@ -11,29 +11,21 @@ import json
 from pathlib import Path
 
 import spacy
-from tqdm import tqdm
 
 from benchmarks.accuracy.contenders import SENTENCES_PER_DOC
-from spacy_mtt.treebanks.pipelines import parse_with
-from spacy_mtt.treebanks.reading import read_treebank
+from benchmarks.parsing_speed import measure
 
 BATCH_SIZES = (1, 16, 128)
 
 
-def measure(models: list[Path], treebank: Path, rounds: int) -> dict[str, list[list[float]]]:
+def speeds(models: list[Path], treebank: Path, rounds: int) -> dict[str, list[list[float]]]:
     """For each batch size, in docs, the words per second of each model in each round: (models, rounds)."""
-    pipelines, sentences = [spacy.load(model) for model in models], list(read_treebank(treebank))
-    speeds: dict[str, list[list[float]]] = {str(size): [[] for _ in models] for size in BATCH_SIZES}
-    for number in tqdm(range(rounds + 1), desc="speed", disable=None):
-        for size in BATCH_SIZES:
-            order = range(len(models)) if number % 2 else reversed(range(len(models)))
-            for place in order:
-                parsed = parse_with(
-                    pipelines[place], sentences, gold_sents=False, sents_per_doc=SENTENCES_PER_DOC, batch_size=size
-                )
-                if number:
-                    speeds[str(size)][place].append(parsed.words_per_second)
-    return speeds
+    pipelines = {str(model): spacy.load(model) for model in models}
+    conditions = {"gold_sents": False, "sents_per_doc": SENTENCES_PER_DOC}
+    return {
+        str(size): list(measure(pipelines, treebank, rounds, batch_size=size, **conditions).values())
+        for size in BATCH_SIZES
+    }
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -45,7 +37,7 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if options.rounds < 1:
         parser.error(f"--rounds {options.rounds}: has to be at least 1")
-    print(json.dumps(measure(options.models, options.treebank, options.rounds)))
+    print(json.dumps(speeds(options.models, options.treebank, options.rounds)))
 
 
 if __name__ == "__main__":

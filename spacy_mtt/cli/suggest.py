@@ -86,7 +86,9 @@ def suggest(
     parser = parser_of(nlp)
     docs = _docs(nlp, source, anew=anew, gold_tags=gold_tags, format=format, encoding=encoding)
     found = [
-        each for doc in tqdm(docs, desc="sentences", disable=None) for each in _suggestions(parser, doc, candidates)
+        each
+        for doc, known in tqdm(docs, desc="sentences", disable=None)
+        for each in _suggestions(parser, doc, known, candidates)
     ]
     ranked = _sentences(found, count) if by is By.sentence else _tokens(found, count)
     if not ranked:
@@ -97,39 +99,45 @@ def suggest(
     typer.echo(f"{output}: {written} sentences, {words} words suggested")
 
 
-def _docs(nlp: Language, source: Path, *, anew: bool, gold_tags: bool, format, encoding: str) -> Iterator[Doc]:
-    """Docs as the parser is to see them, with the heads that are known as constraints."""
+def _docs(
+    nlp: Language, source: Path, *, anew: bool, gold_tags: bool, format: str | None, encoding: str
+) -> Iterator[tuple[Doc, TreebankSentence | None]]:
+    """Docs as the parser is to see them, with their sentence if they are of a treebank."""
     with nlp.select_pipes(enable=components_before(nlp, gold_tags=gold_tags)):
         if source.suffix == ".txt":
             if not source.is_file():
                 fail(f"{source}: no such file")
             lines = (line.strip() for line in source.read_text(encoding=encoding).splitlines())
-            yield from nlp.pipe(filter(None, lines))
+            yield from ((doc, None) for doc in nlp.pipe(filter(None, lines)))
             return
         for sentence in read_treebank(source, format, encoding=encoding):
             known = sentence.with_tree([-1] * len(sentence), [MISSING] * len(sentence)) if anew else sentence
             (doc,) = nlp.pipe([blank_doc([known], nlp.vocab, gold_tags=gold_tags)])
-            constraints = _constraints(known)
-            if constraints["heads"] or constraints["roots"]:
-                doc._.mtt_constraints = constraints
-            yield doc
+            yield doc, known
 
 
-def _constraints(sentence: TreebankSentence) -> dict:
-    heads = {word: int(head) - 1 for word, head in enumerate(sentence.heads) if head > 0}
-    return {"heads": heads, "roots": [word for word, head in enumerate(sentence.heads) if head == 0]}
+def _suggestions(parser: MatrixTreeParser, doc: Doc, known: TreebankSentence | None, k: int) -> list[Suggestion]:
+    """One for each sentence of a doc. The heads that a treebank's sentence has are constraints."""
+    if known is not None:
+        heads = {word: int(head) - 1 for word, head in enumerate(known.heads) if head > 0}
+        doc._.mtt_constraints = {"heads": heads, "roots": np.flatnonzero(known.heads == 0).tolist()}
+    try:
+        found = parser.candidates(doc, k)
+    except ValueError as error:
+        fail(f"{doc.text[:60]!r}{known.at if known is not None else ''}: {error}")
+    sentences = _cut(doc, found) if known is None else [known]
+    return [
+        Suggestion(to_format(sentence, CONLLU), own, sentence.heads < 0)
+        for sentence, own in zip(sentences, found, strict=True)
+    ]
 
 
-def _suggestions(parser: MatrixTreeParser, doc: Doc, k: int) -> list[Suggestion]:
-    """One for each sentence of a doc."""
-    constraints = doc._.mtt_constraints or {"heads": {}, "roots": []}
-    found = parser.candidates(doc, k)
-    parser.set_annotations([doc], parser.predict([doc]))
-    suggestions = []
-    for sentence, own in zip(doc_to_sentences(doc, doc_sents=True), found, strict=True):
-        known = [token in constraints["heads"] or token in constraints["roots"] for token in own.tokens.tolist()]
-        suggestions.append(Suggestion(to_format(sentence, CONLLU), own, ~np.array(known, dtype=bool)))
-    return suggestions
+def _cut(doc: Doc, found: list[Candidates]) -> list[TreebankSentence]:
+    """The sentences of a text as the parser found them, without trees."""
+    starts = {0, *(int(each.tokens[0]) for each in found[1:])}
+    for token in doc:
+        token.is_sent_start = token.i in starts
+    return doc_to_sentences(doc, CONLLU, doc_sents=True)
 
 
 def _sentences(found: list[Suggestion], count: int) -> list[tuple[Suggestion, np.ndarray]]:

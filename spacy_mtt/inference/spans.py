@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
+from scipy.special import softmax
 
 from .distribution import TreeDistribution
 from .feasibility import NoTreeError
@@ -91,7 +92,7 @@ class SpanTreeDistribution:
             for b, modifiers in enumerate(self.groups):
                 if between[a, b] > 0:
                     cells = np.ix_(heads, modifiers)
-                    found[cells] = between[a, b] * _shares(ends[cells])
+                    found[cells] = between[a, b] * softmax(ends[cells])
         for group, trees in zip(self.groups, self._inner, strict=True):
             if trees is not None:
                 found[np.ix_(group, group)] = self._inner_marginals(group, found[:, group].sum(axis=0))
@@ -168,7 +169,7 @@ class SpanTreeDistribution:
         for b, a in enumerate(contracted, 1):
             group = self.groups[b]
             cells = ends[np.ix_(self.groups[a], group)]
-            place = cells.argmax() if rng is None else _drawn(_shares(cells).ravel(), rng)
+            place = cells.argmax() if rng is None else rng.choice(cells.size, p=softmax(cells).ravel())
             h, r = np.unravel_index(place, cells.shape)
             if len(group) > 1:
                 trees = self._rooted(group, int(r))
@@ -218,13 +219,3 @@ def _of_roots(group: np.ndarray, trees: TreeDistribution | None) -> np.ndarray:
         return np.full(len(group), -np.inf)
     with np.errstate(divide="ignore"):
         return trees.log_partition + np.log(trees.marginals[0, 1:])
-
-
-def _shares(logs: np.ndarray) -> np.ndarray:
-    """Weights that sum to 1 from their logs, of which one at least is finite."""
-    weights = np.exp(logs - logs.max())
-    return weights / weights.sum()
-
-
-def _drawn(probabilities: np.ndarray, rng: np.random.Generator) -> int:
-    return int(np.searchsorted(np.cumsum(probabilities), rng.random() * probabilities.sum(), side="right"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import softmax
 
 from .duals import DualLoss
 from .objective import LabelledWords, LabelLoss
@@ -70,15 +71,10 @@ class LabelDuals:
         else:
             rate = self.rate / np.maximum(1.0, weights * norms)
             theta = self.loss.update(theta, finite, 1.0 - right, rate[:, None])
-        mu = np.where(known[:, None], _softmax(np.where(possible, theta, -np.inf)), 0.0)
+        mu = np.where(known[:, None], softmax(np.where(possible, theta, -np.inf), axis=1), 0.0)
         self._theta[key], self._mu[key] = theta, mu
         loss = float(self.loss.label_losses(scores[known], right[known]).sum())
         if norms is None:
             return loss, mu - right
         before = 0.0 if old is None else old - right
         return loss, weights[:, None] * (mu - right - before)
-
-
-def _softmax(scores: np.ndarray) -> np.ndarray:
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return exponentials / exponentials.sum(axis=1, keepdims=True)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from spacy.attrs import DEP, HEAD, SENT_START
+from spacy.attrs import DEP, HEAD
 from spacy.tokens import Doc
 
 from spacy_mtt.scoring.units import Units
 
 from .decoding import Decoded, token_arrays
-from .segmentation import is_space
+from .segmentation import is_space, marks_of
 
 WHITESPACE_LABEL = "dep"
 NO_NODE = -1
@@ -103,7 +103,7 @@ def _write_odd(doc: Doc, parse: Parse) -> None:
     tokens = np.arange(len(doc))
     heads = np.where(parse.heads > 0, parse.heads - 1, tokens)
     labels = parse.labels.copy()
-    forbidden = doc.to_array(SENT_START).astype(np.int64) == -1
+    forbidden = marks_of(doc) == -1
     space = is_space(doc)
     firsts = np.flatnonzero(parse.starts)
     spans = list(zip(firsts, [*firsts[1:], len(doc)], strict=True))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -15,7 +14,7 @@ from spacy.language import Language
 from spacy.pipeline.trainable_pipe import TrainablePipe
 from spacy.tokens import Doc
 from spacy.training import Example, validate_examples, validate_get_examples
-from spacy.util import logger, minibatch
+from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
@@ -23,23 +22,22 @@ from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
 from spacy_mtt.learning.cross_entropy import cross_entropy, logistic_loss
 from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
-from spacy_mtt.scoring.units import Bucket, Units
+from spacy_mtt.scoring.units import Bucket
 
 from .annotate import Parse, parses_of, write_parses
 from .attributes import register
-from .calibration import Bucketed, Reliability, best_temperature
 from .constraints import Conditions, has_constraints
 from .decoders import Decoder
 from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
 from .labels import LabelSet
-from .queries import DocTrees, SentenceTrees
+from .questions import Questions
 from .rehearsal import divergence
 from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
-from .suggestions import Candidates, candidates
+from .training_data import count_labels, keys_of, trees_of
 
 
-class MatrixTreeParser(TrainablePipe):
+class MatrixTreeParser(Questions, TrainablePipe):
     """A graph-based dependency parser: scores every arc, and treats parses as a distribution over trees.
 
     It parses each sentence that is set on a doc. Boundaries that are set are never changed: each such sentence gets one
@@ -118,115 +116,37 @@ class MatrixTreeParser(TrainablePipe):
     def predict(self, docs: Iterable[Doc]) -> list[Parse]:
         """Parse docs without changing them."""
         docs = list(docs)
+        scores, reader, starts = self.read(docs)
+        if scores is None:
+            return [Parse.blank(each) for each in starts]
+        decoded = reader.decode(scores, self.decoder, sure=self.probabilities)
+        return parses_of(scores.units, decoded, starts, self.label_hashes())
+
+    def read(self, docs: list[Doc]) -> tuple[Scores | None, ScoreReader, list[np.ndarray]]:
+        """The scores of docs, None if they have no words, how to read them under the constraints of the docs, and where
+        the sentences of each doc start, as set or found."""
         if not self.labels:
             raise ValueError(Errors.E143.format(name=self.name))
-        segmentation = Segmenting(docs, finds=self.cfg.get("finds_sentences", False))
+        segmenting = Segmenting(docs, finds=self.cfg["finds_sentences"])
         if all(is_space(doc).all() for doc in docs):
-            return [Parse.blank(starts) for starts in segmentation.starts]
-        scores = self.model.predict((docs, segmentation if segmentation.units is None else segmentation.units))
-        decoded = self._reader_for(docs, scores.units).decode(scores, self.decoder, sure=self.probabilities)
-        return parses_of(scores.units, decoded, segmentation.starts, self._label_hashes())
-
-    def _label_hashes(self) -> np.ndarray:
-        return np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
-
-    @property
-    def reader(self) -> ScoreReader:
-        """How the scores of the model are to be read."""
-        return ScoreReader(self.objective, self.label_set, self.model.ops, self.cfg.get("temperature", 1.0))
-
-    def _reader_for(self, docs: list[Doc], units: Units) -> ScoreReader:
-        """The same under the constraints of docs."""
-        reader = self.reader
+            return None, self.reader(), segmenting.starts
+        scores = self.model.predict((docs, segmenting.input()))
+        conditions = None
         if any(map(has_constraints, docs)):
-            reader.conditions = Conditions(docs, units, reader.labels)
-            reader.spaces = (self.objective.space, self.decoder.space)
-        return reader
+            conditions = Conditions(docs, scores.units, self.label_set, (self.objective.space, self.decoder.space))
+        return scores, self.reader(conditions), segmenting.starts
+
+    def reader(self, conditions: Conditions | None = None) -> ScoreReader:
+        """How the scores of the model are to be read."""
+        return ScoreReader(self.objective, self.label_set, self.model.ops, self.cfg["temperature"], conditions)
+
+    def label_hashes(self) -> np.ndarray:
+        """(L,) uint64, the hash of each label in the string store."""
+        return np.array([self.vocab.strings.add(label) for label in self.labels], dtype=np.uint64)
 
     def set_annotations(self, docs: Iterable[Doc], parses: Iterable[Parse]) -> None:
         """Write parses to docs: token.head, token.dep, token.is_sent_start, and doc._.mtt."""
         write_parses(list(docs), list(parses))
-
-    # ---- questions
-
-    def distribution(self, doc: Doc) -> list[SentenceTrees]:
-        """The distributions over the trees of each sentence of a doc, which is not changed."""
-        return [] if is_space(doc).all() else self._trees_of(doc).sentences()
-
-    def marginals(self, doc: Doc) -> list[np.ndarray]:
-        """For each sentence of a doc the probabilities of all arcs, (n+1, n+1) by head and modifier, node 0 the root.
-
-        Which tokens the nodes are is told by `distribution`. Over labelled trees the labels are summed over.
-        """
-        found = [each.trees.marginals for each in self.distribution(doc)]
-        return [array.sum(axis=2) if array.ndim == 3 else array for array in found]
-
-    def k_best(self, doc: Doc, k: int) -> list[tuple[Doc, float]]:
-        """Copies of a doc with its k most probable parses, best first, each with its probability.
-
-        Fewer if there are no more trees. Labels that are not part of the distribution are the best ones at their heads,
-        and no part of the probability.
-        """
-        if k < 1:
-            raise ValueError(f"k is {k}, but must be 1 or more")
-        return [(self._unparsed(doc), 1.0)] if is_space(doc).all() else self._trees_of(doc).k_best(k)
-
-    def candidates(self, doc: Doc, k: int) -> list[Candidates]:
-        """The k likeliest heads of each word of each sentence of a doc, with labels and probabilities."""
-        return [] if is_space(doc).all() else candidates(self._trees_of(doc), k)
-
-    def sample(self, doc: Doc, k: int, *, seed: int | None = None) -> list[Doc]:
-        """k copies of a doc with parses drawn from their distribution, heads and labels. seed: of the generator."""
-        if k < 0:
-            raise ValueError(f"k is {k}, but must be 0 or more")
-        if is_space(doc).all():
-            return [self._unparsed(doc) for _ in range(k)]
-        return self._trees_of(doc).sample(k, np.random.default_rng(seed))
-
-    def reliability(self, examples: Iterable[Example]) -> Reliability:
-        """How probable the predicted heads of the examples' words are, and how often they are right.
-
-        Trees are decoded in the sentences of the predicted docs, as in training. Words without gold head do not count.
-        """
-        right, probabilities = [np.zeros(0, dtype=bool)], [np.zeros(0)]
-        for scores, gold in self._scored(examples):
-            decoded = self.reader.decode(scores, self.decoder, sure=True)
-            known = gold.heads >= 0
-            right.append(decoded.heads[known] == gold.heads[known])
-            probabilities.append(decoded.tokens["head_prob"][known])
-        return Reliability.of(np.concatenate(probabilities), np.concatenate(right))
-
-    def fit_temperature(self, examples: Iterable[Example]) -> float:
-        """Choose the temperature of probabilities for the examples, a dev part, and keep it in the model; see
-        `best_temperature`."""
-        plain, found = ScoreReader(self.objective, self.label_set, self.model.ops), []
-        for scores, gold in self._scored(examples):
-            for bucket, arcs in zip(scores.units.buckets, plain.arc_scores(scores), strict=True):
-                found.append(Bucketed(arcs, bucket.lengths, gold.padded(bucket, gold.heads)))
-        self.cfg["temperature"] = round(best_temperature(found, self.objective.space), 6)
-        return self.cfg["temperature"]
-
-    def _scored(self, examples: Iterable[Example]) -> Iterator[tuple[Scores, GoldTrees]]:
-        """The scores and the gold trees of examples, in batches."""
-        for batch in minibatch(examples, 64):
-            docs = [example.predicted for example in batch]
-            units = units_of(docs, map(training_starts, batch))
-            if len(units):
-                yield self.model.predict((docs, units)), gold_trees(batch, units)
-
-    def _trees_of(self, doc: Doc) -> DocTrees:
-        if not self.labels:
-            raise ValueError(Errors.E143.format(name=self.name))
-        segmentation = Segmenting([doc], finds=self.cfg.get("finds_sentences", False))
-        scores = self.model.predict(([doc], segmentation if segmentation.units is None else segmentation.units))
-        reader = self._reader_for([doc], scores.units)
-        return DocTrees(doc, scores, reader, segmentation.starts[0], self._label_hashes())
-
-    def _unparsed(self, doc: Doc) -> Doc:
-        """A copy of a doc of whitespace, with what `predict` says of it."""
-        copy = doc.copy()
-        write_parses([copy], self.predict([doc]))
-        return copy
 
     # ---- training
 
@@ -243,17 +163,28 @@ class MatrixTreeParser(TrainablePipe):
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "MatrixTreeParser.update")
-        units = units_of([example.predicted for example in examples], map(training_starts, examples))
+        losses[self.name] += self._learn(examples, drop, sgd, lambda scores: self.get_loss(examples, scores))
+        return losses
+
+    def _learn(
+        self,
+        examples: list[Example],
+        drop: float,
+        sgd: Optimizer | None,
+        get_loss: Callable[[Scores], tuple[float, ScoreGradients]],
+    ) -> float:
+        """A step down a loss of the scores of examples; its value."""
+        docs = [example.predicted for example in examples]
+        units = units_of(docs, map(training_starts, examples))
         if not len(units):
-            return losses
+            return 0.0
         set_dropout_rate(self.model, drop)
-        scores, backprop = self.model.begin_update(([example.predicted for example in examples], units))
-        loss, gradients = self.get_loss(examples, scores)
+        scores, backprop = self.model.begin_update((docs, units))
+        loss, gradients = get_loss(scores)
         backprop(gradients)
-        losses[self.name] += loss
         if sgd is not None:
             self.finish_update(sgd)
-        return losses
+        return loss
 
     def rehearse(
         self,
@@ -275,18 +206,12 @@ class MatrixTreeParser(TrainablePipe):
         losses.setdefault(self.name, 0.0)
         examples = list(examples)
         validate_examples(examples, "MatrixTreeParser.rehearse")
-        docs = [example.predicted for example in examples]
-        units = units_of(docs, map(training_starts, examples))
-        if not len(units):
-            return losses
-        set_dropout_rate(self.model, drop)
-        then = self._rehearsal_model.predict((docs, units))
-        now, backprop = self.model.begin_update((docs, units))
-        loss, gradients = divergence(self.reader, then, now)
-        backprop(gradients)
-        losses[self.name] += loss
-        if sgd is not None:
-            self.finish_update(sgd)
+
+        def loss_of(now: Scores) -> tuple[float, ScoreGradients]:
+            then = self._rehearsal_model.predict(([example.predicted for example in examples], now.units))
+            return divergence(self.reader(), then, now)
+
+        losses[self.name] += self._learn(examples, drop, sgd, loss_of)
         return losses
 
     def get_loss(self, examples: Iterable[Example], scores: Scores) -> tuple[float, ScoreGradients]:
@@ -309,7 +234,7 @@ class MatrixTreeParser(TrainablePipe):
         key: tells the units apart, see `Sentences`.
         """
         if self.objective.labelled:
-            loss, d_joint, is_step = self._tree_loss(gold, scores, key, self._label_numbers(gold))
+            loss, d_joint, is_step = self._tree_loss(gold, scores, key, gold.label_numbers(self.label_set))
             d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
             return loss, ScoreGradients(d_arcs, labels_everywhere=d_joint, own_steps=(is_step, is_step))
         loss, d_arcs, is_step = self._tree_loss(gold, scores, key, None)
@@ -319,14 +244,13 @@ class MatrixTreeParser(TrainablePipe):
     def _label_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, Any, bool]:
         """The loss of labels at the gold heads, its gradient (n_words, L), and whether that is a step."""
         xp, sparse = self.model.ops.xp, scores.sparse
-        head_rows = gold.head_rows()
-        label_scores = self.reader.label_scores(scores, head_rows, gold.heads == 0)
+        label_scores = self.reader().label_scores(scores, gold.heads)
         words = LabelledWords(
             scores.units.lengths,
             key,
-            None if sparse is None else partial(sparse.label_norms, head_rows),
+            None if sparse is None else partial(sparse.label_norms, gold.head_rows()),
         )
-        loss = self.objective.label_loss(xp, label_scores, self._label_numbers(gold), words)
+        loss = self.objective.label_loss(xp, label_scores, gold.label_numbers(self.label_set), words)
         gradient = loss.gradient if loss.is_step else loss.gradient / len(gold.heads)
         return loss.value, self.model.ops.asarray(gradient, dtype=label_scores.dtype), loss.is_step
 
@@ -340,7 +264,7 @@ class MatrixTreeParser(TrainablePipe):
 
     def _start_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
         """The weighted loss of sentence starts, and the gradient of its mean over words."""
-        if scores.starts is None or not (self.sentence_weight and self.cfg.get("finds_sentences")):
+        if scores.starts is None or not (self.sentence_weight and self.cfg["finds_sentences"]):
             return 0.0, None
         loss, gradient = logistic_loss(self.model.ops.xp, scores.starts, gold_starts(examples))
         weight = self.sentence_weight
@@ -355,7 +279,8 @@ class MatrixTreeParser(TrainablePipe):
         """
         total, gradients, is_step = 0.0, [], False
         possible = self.label_set.possible
-        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, self.reader.arc_scores(scores), strict=True):
+        read = self.reader().arc_scores(scores)
+        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, read, strict=True):
             heads, size = gold.padded(bucket, gold.heads), arcs.shape[1]
             if labels is None:
                 allowed = allowed_arcs(heads, size)
@@ -380,9 +305,6 @@ class MatrixTreeParser(TrainablePipe):
             of_weights if sparse.is_linear else None,
         )
 
-    def _label_numbers(self, gold: GoldTrees) -> np.ndarray:
-        return gold.label_numbers(self.label_set)
-
     def initialize(
         self,
         get_examples: Callable[[], Iterable[Example]],
@@ -396,7 +318,7 @@ class MatrixTreeParser(TrainablePipe):
         labels: the `label_data` of an earlier run in place of that; see `spacy init labels`.
         """
         validate_get_examples(get_examples, "MatrixTreeParser.initialize")
-        counts = labels if labels is not None else self._count_labels(get_examples())
+        counts = labels if labels is not None else count_labels(get_examples(), self.objective.space, self.name)
         label_set = LabelSet.from_counts(counts, self.cfg["min_label_freq"])
         for label in self.labels:
             label_set.add(label)
@@ -406,10 +328,10 @@ class MatrixTreeParser(TrainablePipe):
         sample = [example.x for example in islice(get_examples(), 10)]
         self.set_output(len(self.labels))
         if prepare := self.model.attrs.get("prepare"):
-            prepare(self.model, lambda: (each.reference for each in get_examples()), lambda: _trees(get_examples()))
+            prepare(self.model, lambda: (each.reference for each in get_examples()), lambda: trees_of(get_examples()))
         if self.model.has_ref("segmenter"):
             self._learn_to_segment(get_examples())
-        self.objective.begin(_keys(get_examples))
+        self.objective.begin(keys_of(get_examples))
         self.model.initialize(X=(sample, units_of(sample)))
 
     def _learn_to_segment(self, examples: Iterable[Example]) -> None:
@@ -422,51 +344,3 @@ class MatrixTreeParser(TrainablePipe):
                 "sentence: train on docs of several sentences, or put a sentencizer before the parser",
                 self.name,
             )
-
-    def _count_labels(self, examples: Iterable[Example]) -> dict[str, Counter]:
-        """Count labels and check trees in all examples; say once what cannot be learned from."""
-        counts = {"root": Counter(), "arc": Counter()}
-        n_examples, n_words, n_unknown, n_sentences, n_conflicts = 0, 0, 0, 0, 0
-        for example in examples:
-            n_examples += 1
-            gold = gold_trees([example], units_of([example.predicted], [training_starts(example)]))
-            n_words += len(gold.heads)
-            n_unknown += int((gold.heads < 0).sum())
-            sentences = np.split(gold.heads, np.cumsum(gold.units.lengths)[:-1])
-            n_sentences += len(gold.units)
-            n_conflicts += sum(bool(self.objective.space.conflicting(heads).any()) for heads in sentences)
-            for head, label in zip(gold.heads.tolist(), gold.labels, strict=True):
-                if label is not None:
-                    counts["root" if head == 0 else "arc"][label] += 1
-        if n_unknown == n_words:
-            raise ValueError(
-                f"{self.name} finds no dependency label in {n_examples} examples ({n_words} words): set token.head and "
-                "token.dep of the reference docs, or give the labels"
-            )
-        if n_unknown:
-            logger.info("%s: %d of %d words have no gold head and are summed over", self.name, n_unknown, n_words)
-        if n_conflicts:
-            logger.warning(
-                "%s: %d of %d gold sentences have roots or crossing arcs that the objective's tree space cannot hold",
-                self.name,
-                n_conflicts,
-                n_sentences,
-            )
-        return counts
-
-
-def _trees(examples: Iterable[Example]) -> Iterator[tuple[list[Doc], Units, np.ndarray]]:
-    """The predicted doc of each example, with its units and their gold heads."""
-    for example in examples:
-        units = units_of([example.predicted], [training_starts(example)])
-        if len(units):
-            yield [example.predicted], units, gold_trees([example], units).heads
-
-
-def _keys(get_examples: Callable[[], Iterable[Example]]) -> Iterator[bytes]:
-    """The key of each unit of all examples, which are asked for with the first one."""
-    for example in get_examples():
-        units = units_of([example.predicted], [training_starts(example)])
-        gold = gold_trees([example], units)
-        for unit in range(len(units)):
-            yield gold.key(unit, [example.predicted])

@@ -119,15 +119,16 @@ def without_starts_inside(found: np.ndarray, constraints: Iterable[Constraint]) 
 class Conditions:
     """The constraints of a batch of docs, brought to its units.
 
-    labels: (n_words,) the number of the label that a word must have, -1 where none is set.
+    labels: (n_words,) the number of the label that a word must have, -1 where none is set. spaces: the tree spaces in
+    which the constraints of a unit must be possible together.
     """
 
-    def __init__(self, docs: list[Doc], units: Units, label_set: LabelSet):
+    def __init__(self, docs: list[Doc], units: Units, label_set: LabelSet, spaces: Sequence[TreeSpace]):
         self.units = units
+        self.spaces = spaces
         self.possible = label_set.possible
         self.numbers = {label: number for number, label in enumerate(label_set.names)}
         self._of_unit: dict[int, list[tuple[Constraint, int, int | None]]] = {}
-        self._spans: dict[int, list[np.ndarray]] = {}
         self.labels = np.full(units.n_words, -1, dtype=np.intp)
         of_doc = {number: found for number, doc in enumerate(docs) if (found := constraints_of(doc))}
         rows = np.cumsum(units.lengths) - units.lengths
@@ -138,20 +139,16 @@ class Conditions:
                     self._add(unit, each, node, doc)
                     if each.label is not None:
                         self.labels[rows[unit] + node[each.modifier] - 1] = self._number(each, doc)
-
-    def __bool__(self) -> bool:
-        return bool(self._of_unit)
+        self.labels_of = units.split(self.labels)  # of each unit
 
     def _add(self, unit: int, each: Constraint, node: dict[int, int], doc: int) -> None:
         if each.span:
             if not set(each.span) <= set(node):
                 raise ValueError(f"document {doc} of the batch: {each.text}, but a sentence boundary lies in it")
-            nodes = np.array([node[token] for token in each.span])
-            if any(set(nodes) & set(other) for other in self._spans.get(unit, ())):
+            if any(node[token] in span for span in self.spans_of(unit) for token in each.span):
                 raise ValueError(f"document {doc} of the batch: {each.text}, but another span shares a word with it")
-            self._spans.setdefault(unit, []).append(nodes)
         head = None if each.head is None else 0 if each.head == ROOT else node.get(each.head)
-        if head is None and each.label is None and not each.span:
+        if each.head is not None and head is None:
             if each.forbidden:
                 return  # no arc leads from one sentence to another
             raise ValueError(f"document {doc} of the batch: {each.text}, but a sentence boundary lies between them")
@@ -162,23 +159,15 @@ class Conditions:
             raise ValueError(f"document {doc} of the batch: {each.text}, which the parser does not have")
         return self.numbers[each.label]
 
+    def spans_of(self, unit: int) -> list[range]:
+        """The nodes of the spans of a unit that must be subtrees."""
+        return _spans(self._of_unit.get(unit, ()))
+
     def trees(self, unit: int, scores: np.ndarray, space: TreeSpace) -> TreeDistribution | SpanTreeDistribution:
         """The distribution of a unit, of scores that are -inf where an arc is not allowed, given its spans."""
-        return self._distribution(scores, self._spans.get(unit, ()), space)
+        return _given_spans(scores, self.spans_of(unit), space)
 
-    def has_spans(self, unit: int) -> bool:
-        """Whether the unit has spans that must be subtrees."""
-        return unit in self._spans
-
-    def _distribution(self, scores: np.ndarray, spans: Sequence[np.ndarray], space: TreeSpace):
-        if not len(spans):
-            return space.distribution(scores)
-        if space.projective or scores.ndim == 3:
-            what = "projective trees" if space.projective else "labelled trees as one"
-            raise ValueError(f"spans as subtrees are not supported for {what}")
-        return SpanTreeDistribution(scores, spans, single_root=space.single_root)
-
-    def allowed(self, unit: int, spaces: Iterable[TreeSpace]) -> np.ndarray | None:
+    def allowed(self, unit: int) -> np.ndarray | None:
         """Which arcs of a unit are allowed, (n+1, n+1) bool; None: all are.
 
         ValueError that names a smallest set of constraints in conflict if one of the tree spaces has no tree of them.
@@ -187,7 +176,7 @@ class Conditions:
         if not found:
             return None
         n = int(self.units.lengths[unit])
-        for space in spaces:
+        for space in self.spaces:
             if not self._holds(found, n, space):
                 smallest = self._conflict(found, n, space)
                 texts = "; ".join(each.text for each, _, _ in smallest)
@@ -213,12 +202,7 @@ class Conditions:
 
     def _holds(self, found: list, n: int, space: TreeSpace) -> bool:
         scores = np.where(self._mask(found, n), 0.0, -np.inf)
-        spans = [np.array(nodes) for nodes in self._nodes(found)]
-        return bool(np.isfinite(self._distribution(scores, spans, space).log_partition))
-
-    def _nodes(self, found: list) -> list[range]:
-        """The nodes of the spans among constraints: words that follow each other."""
-        return [range(modifier, modifier + len(each.span)) for each, modifier, _ in found if each.span]
+        return bool(np.isfinite(_given_spans(scores, _spans(found), space).log_partition))
 
     def _conflict(self, found: list, n: int, space: TreeSpace) -> list:
         """A smallest set: nothing can be left out of it without making it possible."""
@@ -228,3 +212,17 @@ class Conditions:
             if not self._holds(rest, n, space):
                 kept = rest
         return kept
+
+
+def _spans(found: Iterable[tuple[Constraint, int, int | None]]) -> list[range]:
+    """The nodes of the spans among constraints of a unit: words that follow each other."""
+    return [range(modifier, modifier + len(each.span)) for each, modifier, _ in found if each.span]
+
+
+def _given_spans(scores: np.ndarray, spans: list[range], space: TreeSpace) -> TreeDistribution | SpanTreeDistribution:
+    if not spans:
+        return space.distribution(scores)
+    if space.projective or scores.ndim == 3:
+        what = "projective trees" if space.projective else "labelled trees as one"
+        raise ValueError(f"spans as subtrees are not supported for {what}")
+    return SpanTreeDistribution(scores, spans, single_root=space.single_root)

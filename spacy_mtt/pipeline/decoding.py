@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.special import softmax
 from thinc.api import Ops
 
 from spacy_mtt.inference.distribution import TreeDistribution
 from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.objective import Objective
-from spacy_mtt.learning.tree_space import TreeSpace
 from spacy_mtt.scoring.scores import Scores
 from spacy_mtt.scoring.units import Bucket
 
-from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence, divided
+from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence
 from .constraints import Conditions
 from .decoders import Decoder
 from .labels import LabelSet
@@ -41,8 +41,7 @@ class ScoreReader:
     """What scores mean to an objective: over what its distribution is, and which labels an arc can have.
 
     temperature: what scores are divided by where they become probabilities; trees are decoded without.
-    conditions: constraints, under which all is decoded and all probabilities are. spaces: the tree spaces in which they
-        must be possible.
+    conditions: constraints, under which all is decoded and all probabilities are.
     """
 
     def __init__(
@@ -52,14 +51,12 @@ class ScoreReader:
         ops: Ops,
         temperature: float = 1.0,
         conditions: Conditions | None = None,
-        spaces: Sequence[TreeSpace] = (),
     ):
         self.objective = objective
         self.labels = labels
         self.ops = ops
         self.temperature = temperature
         self.conditions = conditions
-        self.spaces = spaces
 
     @cached_property
     def _possible(self) -> np.ndarray:
@@ -74,16 +71,15 @@ class ScoreReader:
 
     def _forbid(self, bucket: Bucket, arcs: np.ndarray) -> None:
         """Set what the constraints forbid to -inf."""
-        fixed = np.split(self.conditions.labels, np.cumsum(self.conditions.units.lengths)[:-1])
         for row, unit, n in zip(arcs, bucket.units.tolist(), bucket.lengths.tolist(), strict=True):
-            allowed = self.conditions.allowed(unit, self.spaces)
+            allowed = self.conditions.allowed(unit)
             if allowed is None:
                 continue
             row[: n + 1, : n + 1][~allowed] = -np.inf
             if self.objective.labelled:
-                for word in np.flatnonzero(fixed[unit] >= 0):
-                    others = np.arange(row.shape[2]) != fixed[unit][word]
-                    row[:, word + 1, others] = -np.inf
+                fixed = self.conditions.labels_of[unit]
+                for word in np.flatnonzero(fixed >= 0):
+                    row[:, word + 1, np.arange(row.shape[2]) != fixed[word]] = -np.inf
 
     def _unconditional(self, scores: Scores) -> Iterator[np.ndarray]:
         if not self.objective.labelled:
@@ -97,14 +93,14 @@ class ScoreReader:
             joint[:, 1:, :, impossible[0]] = -np.inf
             yield joint
 
-    def label_scores(self, scores: Scores, head_rows: np.ndarray, at_root: np.ndarray) -> Any:
-        """Label scores (T, L) at given heads, -inf for labels never seen on a root arc, or on another arc.
+    def label_scores(self, scores: Scores, heads: np.ndarray) -> Any:
+        """Label scores (n_words, L), -inf for labels never seen on a root arc, or on another arc.
 
-        head_rows: as in `Scores.labels_at`. at_root: (T,) bool.
+        heads: (n_words,) in 0..n within the unit; -1, unknown, gets the scores at the root and labels of other arcs.
         """
         xp = self.ops.xp
-        found = scores.labels_at(xp.asarray(head_rows))
-        possible = self._possible[at_root.astype(np.intp)]
+        found = scores.labels_at(xp.asarray(scores.units.head_rows(np.maximum(heads, 0))))
+        possible = self._possible[(heads == 0).astype(np.intp)]
         if self.conditions:
             fixed = self.conditions.labels
             possible = possible & ((fixed < 0)[:, None] | (np.arange(possible.shape[1]) == fixed[:, None]))
@@ -112,7 +108,7 @@ class ScoreReader:
 
     def decode(self, scores: Scores, decoder: Decoder, *, sure: bool = False) -> Decoded:
         """The trees of the decoder, with labels. sure: whether to say how sure they are."""
-        units, flat = scores.units, _Flat(scores.units.n_words + len(scores.units))
+        units, flat = scores.units, Flat(scores.units.n_words + len(scores.units))
         of_units = {name: np.zeros(len(units)) for name in SENTENCE_ARRAYS} if sure else {}
         for bucket, arcs in zip(units.buckets, self.arc_scores(scores), strict=True):
             trees = decoder(arcs, bucket.lengths)
@@ -158,21 +154,19 @@ class ScoreReader:
         """Row, number and length of the units of a bucket that have spans as subtrees."""
         if self.conditions:
             for row, (unit, n) in enumerate(zip(bucket.units.tolist(), bucket.lengths.tolist(), strict=True)):
-                if self.conditions.has_spans(unit):
+                if self.conditions.spans_of(unit):
                     yield row, unit, n
 
     def _best_labels(self, scores: Scores, heads: np.ndarray, sure: bool) -> tuple[np.ndarray, np.ndarray | None]:
         """The best label of each word at its head, and its probability given the head."""
-        units = scores.units
-        head_rows = (np.repeat(units.starts, units.lengths) + heads).astype(np.int32)
-        found = self.label_scores(scores, head_rows, heads == 0)
+        found = self.label_scores(scores, heads)
         best = self.ops.to_numpy(found.argmax(axis=1))
         if not sure:
             return best, None
         return best, label_probabilities(self.ops.to_numpy(found))[np.arange(len(best)), best]
 
 
-class _Flat:
+class Flat:
     """Arrays of all nodes of all units, filled bucket by bucket."""
 
     def __init__(self, size: int):
@@ -187,8 +181,7 @@ class _Flat:
 
 def label_probabilities(scores: np.ndarray) -> np.ndarray:
     """The softmax of scores (T, L) in float64."""
-    weights = np.exp(scores.astype(np.float64) - scores.max(axis=1, keepdims=True))
-    return divided(weights, np.broadcast_to(weights.sum(axis=1, keepdims=True), weights.shape))
+    return softmax(scores.astype(np.float64), axis=1)
 
 
 def token_arrays(names: Iterable[str], n: int) -> dict[str, np.ndarray]:

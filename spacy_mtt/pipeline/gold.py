@@ -16,6 +16,7 @@ from spacy_mtt.scoring.tags import tag_numbers
 from spacy_mtt.scoring.units import Bucket, Units
 
 from .labels import LabelSet
+from .segmentation import training_starts, units_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,7 @@ class GoldTrees:
 
     def head_rows(self) -> np.ndarray:
         """(n_words,) the flat row of each word's head; the root's where it is not known."""
-        first_word = np.repeat(self.units.starts, self.units.lengths)
-        return (first_word + np.maximum(self.heads, 0)).astype(np.int32)
+        return self.units.head_rows(np.maximum(self.heads, 0))
 
     def padded(self, bucket: Bucket, flat: np.ndarray) -> np.ndarray:
         """The entries of a bucket's words, (B, N), from any flat array (n_words,); -1 as padding."""
@@ -74,6 +74,11 @@ class GoldTrees:
         unit = int(np.searchsorted(np.cumsum(self.units.lengths), row, side="right"))
         token = self.units.words[unit][row - int(self.units.lengths[:unit].sum())]
         return f"{token} in document {self.units.doc_of[unit]} of the batch"
+
+
+def gold_of(example: Example) -> GoldTrees:
+    """The gold trees of one example, in the units that it is learned in."""
+    return gold_trees([example], units_of([example.predicted], [training_starts(example)]))
 
 
 def gold_trees(examples: list[Example], units: Units) -> GoldTrees:

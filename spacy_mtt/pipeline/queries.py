@@ -13,10 +13,10 @@ from spacy.tokens import Doc
 from spacy_mtt.inference.distribution import TreeDistribution
 from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.scoring.scores import Scores
-from spacy_mtt.scoring.units import Units
 
 from .annotate import parses_of, write_parses
 from .decoding import Decoded, ScoreReader, label_probabilities
+from .segmentation import units_of
 
 
 @dataclass(frozen=True)
@@ -33,17 +33,23 @@ class SentenceTrees:
     trees: TreeDistribution | SpanTreeDistribution
     labels: tuple[str, ...]
 
+    @property
+    def marginals(self) -> np.ndarray:
+        """The probabilities of all arcs, (n+1, n+1), summed over labels."""
+        found = self.trees.marginals
+        return found.sum(axis=2) if found.ndim == 3 else found
+
 
 class DocTrees:
     """The distributions of the units of one doc, and parses drawn from them.
 
-    starts: where the sentences of the doc start. hashes: of the labels.
+    scores: None of a doc without words. starts: where the sentences of the doc start. hashes: of the labels.
     """
 
-    def __init__(self, doc: Doc, scores: Scores, reader: ScoreReader, starts: np.ndarray, hashes: np.ndarray):
+    def __init__(self, doc: Doc, scores: Scores | None, reader: ScoreReader, starts: np.ndarray, hashes: np.ndarray):
         self.doc = doc
         self.scores = scores
-        self.units: Units = scores.units
+        self.units = units_of([doc], [starts]) if scores is None else scores.units
         self.reader = reader
         self.starts = starts
         self.hashes = hashes
@@ -74,6 +80,8 @@ class DocTrees:
 
     def _distributions(self) -> list[TreeDistribution | SpanTreeDistribution]:
         found: list = [None] * len(self.units)
+        if self.scores is None:
+            return found
         for bucket, arcs in zip(self.units.buckets, self.reader.arc_scores(self.scores), strict=True):
             for row, unit, n in zip(arcs, bucket.units.tolist(), bucket.lengths.tolist(), strict=True):
                 found[unit] = self.reader.unit_trees(unit, row[: n + 1, : n + 1])
@@ -81,12 +89,13 @@ class DocTrees:
 
     def _finished(self, trees: Sequence[tuple[np.ndarray, ...]], rng: np.random.Generator | None = None) -> Doc:
         """A copy of the doc with a tree for each unit; labels that are no part of it are the best, or drawn."""
-        heads = np.concatenate([tree[0] for tree in trees])
-        if self.reader.objective.labelled:
+        heads = labels = np.zeros(0, dtype=np.intp)
+        if trees:
+            heads = np.concatenate([tree[0] for tree in trees])
+        if trees and self.reader.objective.labelled:
             labels = np.concatenate([tree[1] for tree in trees])
-        else:
-            rows = (np.repeat(self.units.starts, self.units.lengths) + heads).astype(np.int32)
-            scores = self.reader.ops.to_numpy(self.reader.label_scores(self.scores, rows, heads == 0))
+        elif trees:
+            scores = self.reader.ops.to_numpy(self.reader.label_scores(self.scores, heads))
             labels = scores.argmax(axis=1) if rng is None else _drawn(label_probabilities(scores), rng)
         doc = self.doc.copy()
         write_parses([doc], parses_of(self.units, Decoded(heads, labels, {}, {}), [self.starts], self.hashes))

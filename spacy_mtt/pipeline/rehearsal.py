@@ -6,7 +6,7 @@ import numpy as np
 
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
 
-from .decoding import ScoreReader, label_probabilities
+from .decoding import Flat, ScoreReader, label_probabilities
 
 LEAST = 1e-30  # a probability below this costs no more
 
@@ -18,7 +18,7 @@ def divergence(reader: ScoreReader, then: Scores, now: Scores) -> tuple[float, S
     """
     space, n_words = reader.objective.space, now.units.n_words
     total, d_arcs, d_joint = 0.0, [], []
-    best = np.zeros(n_words + len(now.units), dtype=np.intp)
+    best = Flat(n_words + len(now.units))
     pairs = zip(now.units.buckets, reader.arc_scores(then), reader.arc_scores(now), now.arcs, strict=True)
     for bucket, old_scores, new_scores, given in pairs:
         old, new = (space.padded(scores, bucket.lengths) for scores in (old_scores, new_scores))
@@ -27,15 +27,12 @@ def divergence(reader: ScoreReader, then: Scores, now: Scores) -> tuple[float, S
         d_joint.append(reader.ops.asarray(gradient, dtype=given.dtype))
         d_arcs.append(reader.ops.asarray(gradient.sum(axis=3) if gradient.ndim == 4 else gradient, dtype=given.dtype))
         if gradient.ndim == 3:
-            words = bucket.inside[:, 1:]
-            best[bucket.rows[:, 1:][words]] = old.argmax()[words]
+            best.put(bucket, "heads", old.argmax())
     if reader.objective.labelled:
         return total, ScoreGradients(d_arcs, labels_everywhere=d_joint)
-    heads = best[now.units.word_rows]
-    rows = (np.repeat(now.units.starts, now.units.lengths) + heads).astype(np.int32)
+    heads = best.arrays["heads"][now.units.word_rows]
     old_labels, new_labels = (
-        label_probabilities(reader.ops.to_numpy(reader.label_scores(scores, rows, heads == 0)))
-        for scores in (then, now)
+        label_probabilities(reader.ops.to_numpy(reader.label_scores(scores, heads))) for scores in (then, now)
     )
     known = old_labels > 0
     total += float((old_labels[known] * np.log(old_labels[known] / np.maximum(new_labels[known], LEAST))).sum())

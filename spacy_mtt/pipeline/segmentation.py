@@ -11,7 +11,7 @@ from spacy.training import Example
 from thinc.api import to_numpy
 
 from spacy_mtt.learning.annotation import UNKNOWN
-from spacy_mtt.scoring.units import Units
+from spacy_mtt.scoring.units import Segmentation, Units
 
 from .constraints import constraints_of, without_starts_inside
 
@@ -68,7 +68,7 @@ def training_starts(example: Example) -> np.ndarray:
     unset = marks_of(example.predicted) == 0
     unset[:1] = False
     if unset.any():
-        starts |= unset & np.array([start is True for start in example.get_aligned_sent_starts()], dtype=bool)
+        starts |= unset & _reference_starts(example)
     return starts
 
 
@@ -79,12 +79,17 @@ def gold_starts(examples: Iterable[Example]) -> np.ndarray:
     return np.concatenate([np.zeros(0, dtype=np.intp), *map(_gold_starts_of, examples)])
 
 
+def _reference_starts(example: Example) -> np.ndarray:
+    """Where the reference starts a sentence, by the tokens of the predicted doc, (len(predicted),) bool."""
+    return np.array([start is True for start in example.get_aligned_sent_starts()], dtype=bool)
+
+
 def _gold_starts_of(example: Example) -> np.ndarray:
-    gold = np.array([start is True for start in example.get_aligned_sent_starts()], dtype=np.intp)
+    gold = _reference_starts(example).astype(np.intp)
     gold[[mark is None for mark in example.get_aligned("SENT_START")]] = UNKNOWN
     for place in np.flatnonzero(marks_of(example.reference) == 0).tolist():
         if place:  # the first token starts a sentence, whatever its mark
-            gold[[token for token in example.alignment.y2x[place]]] = UNKNOWN
+            gold[example.alignment.y2x[place]] = UNKNOWN
     gold[is_space(example.predicted)] = UNKNOWN
     gold[:1] = UNKNOWN
     return gold
@@ -93,13 +98,17 @@ def _gold_starts_of(example: Example) -> np.ndarray:
 class Segmenting:
     """From the log-odds of sentence starts to the units of docs, as a model may be given it in place of units.
 
-    starts: where sentences start in each doc. units: None if they are still to be found.
+    starts: where sentences start in each doc; as the docs say, until the model has said more.
     """
 
     def __init__(self, docs: list[Doc], *, finds: bool):
         self.docs = docs
         self.starts = [sentence_starts(doc) for doc in docs]
-        self.units = None if finds and any(map(has_open_starts, docs)) else units_of(docs, self.starts)
+        self._is_open = finds and any(map(has_open_starts, docs))
+
+    def input(self) -> Segmentation:
+        """What the model is to be given: the units, or this, if they are still to be found."""
+        return self if self._is_open else units_of(self.docs, self.starts)
 
     def __call__(self, log_odds) -> Units:
         ends = np.cumsum([len(doc) for doc in self.docs])[:-1]

@@ -17,8 +17,7 @@ from spacy_mtt.scoring.units import Units
 from spacy_mtt.scoring.words import words_of
 
 from .component import MatrixTreeParser
-from .gold import GoldTrees, gold_trees
-from .segmentation import training_starts, units_of
+from .gold import GoldTrees, gold_of
 
 STORAGE = {"cached": CachedFeatures, "computed": ComputedFeatures}
 State = dict[str, np.ndarray]
@@ -67,15 +66,18 @@ def sentences_of(parser: MatrixTreeParser, examples: Iterable[Example], storage:
     """
     shim, found = weights_of(parser.model), []
     for example in examples:
-        docs = [example.predicted]
-        units = units_of(docs, [training_starts(example)])
-        gold = gold_trees([example], units)
-        ends = np.cumsum(units.lengths).tolist()
-        numbers = gold.label_numbers(parser.label_set)
-        for unit, (words, start, end) in enumerate(zip(words_of(docs, units), [0, *ends[:-1]], ends, strict=True)):
+        docs, gold = [example.predicted], gold_of(example)
+        units = gold.units
+        parts = zip(
+            words_of(docs, units),
+            units.split(gold.heads),
+            units.split(gold.label_numbers(parser.label_set)),
+            units.split(np.array(gold.labels, dtype=object)),
+            strict=True,
+        )
+        for unit, (words, heads, labels, names) in enumerate(parts):
             shim.has_tags |= any(words.tags)
             features = shim.features_of(words, STORAGE[storage])
-            rows = slice(start, end)
-            known = gold.heads[rows], numbers[rows], gold.labels[rows]
-            found.append(Sentence(features, shim.slots_of(features), *known, gold.key(unit, docs)))
+            known = heads, labels, names.tolist(), gold.key(unit, docs)
+            found.append(Sentence(features, shim.slots_of(features), *known))
     return found

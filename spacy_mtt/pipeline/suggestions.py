@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .confidence import divided
 from .decoding import label_probabilities
 from .queries import DocTrees
 
@@ -31,9 +32,10 @@ def candidates(trees: DocTrees, k: int) -> list[Candidates]:
     if k < 1:
         raise ValueError(f"the number of candidates is {k}, but must be 1 or more")
     found, row = [], 0
-    chosen = [_best_heads(each.trees, k) for each in trees.sentences()]
+    sentences = trees.sentences()
+    chosen = [_best_heads(each.marginals, k) for each in sentences]
     labels = None if trees.reader.objective.labelled else _labels_at(trees, [heads for heads, _ in chosen])
-    for sentence, (heads, of_heads) in zip(trees.sentences(), chosen, strict=True):
+    for sentence, (heads, of_heads) in zip(sentences, chosen, strict=True):
         n = len(heads)
         if labels is None:
             best, given_head = _labels_within(sentence.trees.marginals, heads)
@@ -44,11 +46,8 @@ def candidates(trees: DocTrees, k: int) -> list[Candidates]:
     return found
 
 
-def _best_heads(trees, k: int) -> tuple[np.ndarray, np.ndarray]:
+def _best_heads(marginals: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(n, k) heads and their probabilities."""
-    marginals = trees.marginals
-    if marginals.ndim == 3:
-        marginals = marginals.sum(axis=2)
     of_words = marginals[:, 1:].T  # (n, n+1); 0 for the word itself
     heads = np.argsort(-of_words, axis=1, kind="stable")[:, : min(k, len(of_words))]
     return heads, np.take_along_axis(of_words, heads, axis=1)
@@ -61,18 +60,18 @@ def _labels_within(marginals: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray
     total = joint.sum(axis=2)
     best = joint.argmax(axis=2)
     share = np.take_along_axis(joint, best[..., None], axis=2)[..., 0]
-    return best, np.divide(share, total, out=np.zeros_like(share), where=total > 0)
+    return best, divided(share, total)
 
 
 def _labels_at(trees: DocTrees, heads: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The same from the scores of labels, for all words: (n_words, k), as many as any sentence has."""
+    if not heads:
+        return np.zeros((0, 0), dtype=np.intp), np.zeros((0, 0))
     width = max(each.shape[1] for each in heads)
     padded = np.concatenate([np.pad(each, ((0, 0), (0, width - each.shape[1])), mode="edge") for each in heads])
-    first = np.repeat(trees.units.starts, trees.units.lengths)
     best, share = np.zeros(padded.shape, dtype=np.intp), np.zeros(padded.shape)
     for place in range(width):
-        own = padded[:, place]
-        scores = trees.reader.label_scores(trees.scores, (first + own).astype(np.int32), own == 0)
+        scores = trees.reader.label_scores(trees.scores, padded[:, place])
         of_labels = label_probabilities(trees.reader.ops.to_numpy(scores))
         best[:, place] = of_labels.argmax(axis=1)
         share[:, place] = of_labels.max(axis=1)

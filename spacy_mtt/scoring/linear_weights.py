@@ -219,7 +219,7 @@ class LinearWeights(Shim):
                 "a scorer with sparse features needs an optimizer, but nlp.rehearse hands it none: call the component's"
                 " own rehearse(examples, sgd=optimizer)"
             )
-        moving = self.moving()
+        gradients, moving = self.clipped(gradients, optimizer), self.moving()
         for name, part in self.parts.items():
             if optimizer.averages is not None:
                 part.keep_average()
@@ -231,6 +231,10 @@ class LinearWeights(Shim):
             else:
                 part.step(None)
         self._means = None
+
+    def clipped(self, gradients: list[UnitGradient], optimizer: Optimizer) -> list[UnitGradient]:
+        """The gradients, shortened to what the optimiser allows if that has a meaning."""
+        return gradients
 
     @property
     def may_clip(self) -> bool:

@@ -28,7 +28,7 @@ from spacy_mtt.learning.low_rank_learner import Alternately, Jointly
 from spacy_mtt.learning.low_rank_start import random_start, svd_start
 from spacy_mtt.learning.tree_space import TreeSpace
 
-from .linear_weights import ARCS, LABELS, LinearWeights, Storage, unpacked
+from .linear_weights import ARCS, LABELS, LinearWeights, Storage, UnitGradient, unpacked
 from .low_rank_features import LowRankExtractor, first_pass_tensor
 from .tables import TableMaker
 
@@ -184,13 +184,14 @@ class LowRankTensor(LinearWeights):
 
         The farther U, V and W are from 0, the longer their gradients are, and so steps of one rate may grow and grow.
         """
-        if not self._pending:
-            return
-        clip = getattr(optimizer, "grad_clip", 0.0)
-        if clip and not self._own_steps[0] and not self.is_linear:
-            self._pending = [replace(each, arcs=each.arcs.shortened(clip)) for each in self._pending]
+        pending = bool(self._pending)
         super().finish_update(optimizer)
-        self._updates += 1
+        self._updates += pending
+
+    def clipped(self, gradients: list[UnitGradient], optimizer: Optimizer) -> list[UnitGradient]:
+        if not optimizer.grad_clip or self._own_steps[0] or self.is_linear:
+            return gradients
+        return [replace(each, arcs=each.arcs.shortened(optimizer.grad_clip)) for each in gradients]
 
     @property
     def may_clip(self) -> bool:

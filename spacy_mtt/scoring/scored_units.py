@@ -100,7 +100,7 @@ class _ScoredUnits:
         arcs = self._unpadded([to_numpy(each) for each in gradients.arcs])
         labels, heads = [None] * len(self.units), [None] * len(self.units)
         if gradients.labels_at is not None:
-            labels = np.split(to_numpy(gradients.labels_at), np.cumsum(self.units.lengths)[:-1])
+            labels = self.units.split(to_numpy(gradients.labels_at))
             heads = self._heads
         elif gradients.labels_everywhere is not None:
             labels = self._unpadded([to_numpy(each) for each in gradients.labels_everywhere])
@@ -124,8 +124,7 @@ class _ScoredUnits:
 
     def _local(self, head_rows: np.ndarray) -> list[np.ndarray]:
         """Flat head rows as heads (n,) in 0..n of each unit."""
-        heads = head_rows - np.repeat(self.units.starts, self.units.lengths)
-        return np.split(heads, np.cumsum(self.units.lengths)[:-1])
+        return self.units.split(head_rows - np.repeat(self.units.starts, self.units.lengths))
 
     def _padded(self, scores: list[np.ndarray], *last: int) -> list[np.ndarray]:
         padded = []

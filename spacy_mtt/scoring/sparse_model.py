@@ -75,7 +75,7 @@ def _words(docs: Iterable[Doc]) -> Iterator[Words]:
 def _words_and_heads(shim: LinearWeights, get_trees: Callable[[], Trees]) -> Iterator[tuple[Words, np.ndarray]]:
     for docs, units, heads in get_trees():
         words = map(shim.words, words_of(docs, units))
-        yield from zip(words, np.split(heads, np.cumsum(units.lengths)[:-1]), strict=True)
+        yield from zip(words, units.split(heads), strict=True)
 
 
 def _keys_and_heads(shim: LinearWeights, get_trees: Callable[[], Trees]) -> Iterator[tuple[ArcKeys, np.ndarray]]:

@@ -59,6 +59,14 @@ class Units:
         """(n_words,) the flat rows that are words, in order."""
         return np.flatnonzero(~self.is_root)
 
+    def head_rows(self, heads: np.ndarray) -> np.ndarray:
+        """(n_words,) int32, the flat row of each word's head, from heads (n_words,) in 0..n within its unit."""
+        return (np.repeat(self.starts, self.lengths) + heads).astype(np.int32)
+
+    def split(self, flat: np.ndarray) -> list[np.ndarray]:
+        """The part of each unit of an array of all words, (n_words, ...)."""
+        return np.split(flat, np.cumsum(self.lengths)[:-1])
+
     @cached_property
     def token_rows(self) -> np.ndarray:
         """(n_words,) for each word its row among the tokens of all docs laid end to end."""

@@ -74,7 +74,17 @@ def test_known_heads_stay_and_all_else_is_given_them(model, treebank):
     (found,), output = run(model, treebank)
     assert "1 sentences, 2 words suggested" in output
     np.testing.assert_array_equal(found.heads, heads)
+    assert found.deprels == deprels
     assert [("Candidates" in row[MISC]) for row in found.rows] == [True, False, False, False, True, False]
+
+
+def test_known_heads_that_are_no_tree_are_named(model, treebank):
+    sentence = next(read_treebank(treebank))
+    heads, deprels = [0, 0, -1, -1, -1, -1], ["ROOT", "ROOT", *["_"] * 4]
+    write_treebank(treebank, [sentence.with_tree(heads, deprels)])
+    result = CliRunner().invoke(app, ["suggest", str(model), str(treebank), str(treebank.with_name("out.conllu"))])
+    assert result.exit_code == 1 and "in.conllu:1" in result.output and "is a root" in result.output
+    assert "Traceback" not in result.output
 
 
 def test_single_tokens(model, treebank):

@@ -26,10 +26,10 @@ def test_the_gradient_is_that_of_the_divergence(config):
 
     def loss(step: float):
         moved = [bucket + step * change for bucket, change in zip(new, direction, strict=True)]
-        return divergence(parser.reader, with_arcs(then, old), with_arcs(now, moved))
+        return divergence(parser.reader(), with_arcs(then, old), with_arcs(now, moved))
 
     value, gradients = loss(0.0)
-    assert value > 0 and divergence(parser.reader, with_arcs(then, old), with_arcs(now, old))[0] == pytest.approx(0.0)
+    assert value > 0 and divergence(parser.reader(), with_arcs(then, old), with_arcs(now, old))[0] == pytest.approx(0.0)
     slope = (loss(1e-5)[0] - loss(-1e-5)[0]) / 2e-5 / now.units.n_words
     found = sum(float((g * change).sum()) for g, change in zip(gradients.arcs, direction, strict=True))
     assert found == pytest.approx(slope, rel=1e-5)
