@@ -10,6 +10,7 @@ from spacy_mtt.cli.calibrate import calibrate
 from spacy_mtt.cli.check import check
 from spacy_mtt.cli.convert import convert
 from spacy_mtt.cli.evaluate import evaluate
+from spacy_mtt.cli.explain import explain
 from spacy_mtt.cli.fetch import fetch
 from spacy_mtt.cli.fill_config import fill_config
 from spacy_mtt.cli.prepare import prepare
@@ -17,7 +18,10 @@ from spacy_mtt.cli.show import show
 from spacy_mtt.cli.suggest import suggest
 from spacy_mtt.cli.train_linear import train_linear
 
-HELP = "Treebanks: fetch, check, convert, show, what to annotate next. Parsers: train linear ones, evaluate, calibrate."
+HELP = (
+    "Treebanks: fetch, check, convert, show, what to annotate next. "
+    "Parsers: train linear ones, evaluate, calibrate, explain."
+)
 WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 app = typer.Typer(name="mtt", help=HELP, no_args_is_help=True, rich_markup_mode=None)
@@ -25,6 +29,7 @@ app.command()(calibrate)
 app.command()(check)
 app.command()(convert)
 app.command()(evaluate)
+app.command()(explain)
 app.command()(fetch)
 app.command("fill-config")(fill_config)
 app.command()(prepare)

@@ -17,6 +17,7 @@ from spacy_mtt.scoring.scores import Scores
 from .calibration import Bucketed, Reliability, best_temperature
 from .decoders import Decoder
 from .decoding import ScoreReader
+from .explanation import Explanation, explain
 from .gold import GoldTrees, gold_trees
 from .labels import LabelSet
 from .queries import DocTrees, SentenceTrees
@@ -57,6 +58,13 @@ class Questions:
     def candidates(self, doc: Doc, k: int) -> list[Candidates]:
         """The k likeliest heads of each word of each sentence of a doc, with labels and probabilities."""
         return candidates(self._trees_of(doc), k)
+
+    def explain(self, doc: Doc, *, runner_ups: int = 2, at_least: float = 0.05) -> Explanation:
+        """What the parser thinks of a doc, to be looked at: arcs by their probability, likely other ones, marginals.
+
+        A Jupyter cell shows it. runner_ups: at most so many other heads of a word, each at least that probable.
+        """
+        return explain(self._trees_of(doc), self.decoder, runner_ups=runner_ups, at_least=at_least)
 
     def sample(self, doc: Doc, k: int, *, seed: int | None = None) -> list[Doc]:
         """k copies of a doc with parses drawn from their distribution, heads and labels. seed: of the generator."""

@@ -1,0 +1,1 @@
+"""Pictures of parses and of how sure they are, as SVG."""
