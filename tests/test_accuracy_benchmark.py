@@ -14,12 +14,17 @@ TREEBANK = Path(__file__).parents[1] / "assets" / "grammar-english"
 SIZES = {"train": 60, "dev": 30, "test": 30}
 
 
-@pytest.mark.slow
-def test_trains_scores_measures_and_goes_on(tmp_path, capsys):
+def tiny_corpus(folder: Path) -> None:
+    """The parts of a treebank of a few sentences, as the benchmarks prepare them."""
+    folder.mkdir(parents=True)
     for part, size in SIZES.items():
         sentences = list(read_treebank(TREEBANK / f"{part}.conll"))[:size]
-        (tmp_path / "corpus" / "tiny").mkdir(parents=True, exist_ok=True)
-        write_treebank(tmp_path / "corpus" / "tiny" / f"{part}.conllu", map(to_conllu, sentences))
+        write_treebank(folder / f"{part}.conllu", map(to_conllu, sentences))
+
+
+@pytest.mark.slow
+def test_trains_scores_measures_and_goes_on(tmp_path, capsys):
+    tiny_corpus(tmp_path / "corpus" / "tiny")
     folders = [text for name in ("corpus", "models", "records") for text in (f"--{name}", str(tmp_path / name))]
     given = ["--treebanks", "tiny=2", *folders, "--rounds", "1", "--out", str(tmp_path / "page.md")]
     main([*given, "--contenders", "spacy", "--parts", "dev"])
