@@ -14,7 +14,8 @@ Made by `{command}`.
 
 {treebank}: `configs/recommended.cfg`, {steps:,} steps each, on the training sentences with the heads and labels of
 some words only; the other heads are summed over. Words are drawn at random, or, *by entropy*, {seed_share:g} % at
-random and the others where the model of these is least sure of the head. Scores on the {part} part, gold boundaries, CoNLL-X.
+random and the others where the model of these is least sure of the head. Scores on the {part} part, gold boundaries,
+CoNLL-X.
 
 {table}
 ![LAS against the share of words with a head]({picture})
