@@ -317,6 +317,10 @@ class MatrixTreeParser(Questions, TrainablePipe):
         get_examples: gives examples of the training data, all of them if the labels are to be found there.
         labels: the `label_data` of an earlier run in place of that; see `spacy init labels`.
         """
+        prepare = self.model.attrs.get("prepare")
+        if prepare and callable(get_examples):
+            # Features of all of them will be in memory anyway, and reading them again and again would take long.
+            get_examples = list(get_examples()).copy
         validate_get_examples(get_examples, "MatrixTreeParser.initialize")
         counts = labels if labels is not None else count_labels(get_examples(), self.objective.space, self.name)
         label_set = LabelSet.from_counts(counts, self.cfg["min_label_freq"])
@@ -327,7 +331,7 @@ class MatrixTreeParser(Questions, TrainablePipe):
             self.vocab.strings.add(label)
         sample = [example.x for example in islice(get_examples(), 10)]
         self.set_output(len(self.labels))
-        if prepare := self.model.attrs.get("prepare"):
+        if prepare:
             prepare(self.model, lambda: (each.reference for each in get_examples()), lambda: trees_of(get_examples()))
         if self.model.has_ref("segmenter"):
             self._learn_to_segment(get_examples())

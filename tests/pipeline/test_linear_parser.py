@@ -270,3 +270,20 @@ def test_keys_tell_sentences_apart():
     gold = gold_trees(examples, units_of(docs))
     keys = [gold.key(unit, docs) for unit in range(3)]
     assert keys[0] == keys[2] != keys[1] and all(len(key) == 16 for key in keys)
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_initialize_reads_the_examples_once(name):
+    nlp, examples = linear_pipeline(OBJECTIVES[name], count=12)
+    fresh = spacy.blank("xx").from_config(nlp.config)
+    parser = fresh.get_pipe("mtt_parser")
+    read = []
+
+    def get_examples():
+        for example in examples:
+            read.append(example)
+            yield example
+
+    parser.initialize(get_examples, nlp=fresh)
+    assert len(read) == len(examples)
+    assert parser.labels == nlp.get_pipe("mtt_parser").labels
