@@ -13,6 +13,7 @@ from spacy_mtt.cli.evaluate import evaluate
 from spacy_mtt.cli.explain import explain
 from spacy_mtt.cli.fetch import fetch
 from spacy_mtt.cli.fill_config import fill_config
+from spacy_mtt.cli.parse import parse
 from spacy_mtt.cli.prepare import prepare
 from spacy_mtt.cli.show import show
 from spacy_mtt.cli.suggest import suggest
@@ -20,7 +21,7 @@ from spacy_mtt.cli.train_linear import train_linear
 
 HELP = (
     "Treebanks: fetch, check, convert, show, what to annotate next. "
-    "Parsers: train linear ones, evaluate, calibrate, explain."
+    "Parsers: train linear ones, evaluate, calibrate, explain, parse corpora."
 )
 WITH_OVERRIDES = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -32,6 +33,7 @@ app.command()(evaluate)
 app.command()(explain)
 app.command()(fetch)
 app.command("fill-config")(fill_config)
+app.command()(parse)
 app.command()(prepare)
 app.command()(show)
 app.command()(suggest)
