@@ -5,7 +5,7 @@ from importlib.metadata import entry_points
 import pytest
 from spacy.util import registry
 
-GROUPS = ["spacy_factories", "spacy_architectures", "spacy_misc", "spacy_scorers", "spacy_readers", "spacy_cli"]
+GROUPS = [f"spacy_{name}" for name in ("factories", "architectures", "callbacks", "misc", "scorers", "readers", "cli")]
 NAMES = [
     (group, point) for group in GROUPS for point in entry_points(group=group) if point.value.startswith("spacy_mtt.")
 ]

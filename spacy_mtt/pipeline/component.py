@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ from .constraints import Conditions, has_constraints
 from .decoders import Decoder
 from .decoding import ScoreReader
 from .gold import GoldTrees, gold_tags, gold_trees
+from .integrity import check, naming, write_checksums
 from .labels import LabelSet
 from .questions import Questions
 from .rehearsal import divergence
@@ -348,3 +350,16 @@ class MatrixTreeParser(Questions, TrainablePipe):
                 "sentence: train on docs of several sentences, or put a sentencizer before the parser",
                 self.name,
             )
+
+    # ---- files
+
+    def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
+        """Save to a folder, with checksums."""
+        super().to_disk(path, exclude=exclude)
+        write_checksums(Path(path), ("cfg", "model"))
+
+    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> MatrixTreeParser:
+        """Load from a folder; ValueError that names the file if one is missing, cut off or changed."""
+        check(Path(path))
+        naming(Path(path), lambda: super(MatrixTreeParser, self).from_disk(path, exclude=exclude))
+        return self
