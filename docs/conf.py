@@ -1,7 +1,7 @@
 """The documentation as a site: python -m sphinx -W --keep-going -b html docs output/docs
 
-The pages are plain Markdown and read as well where they are, on GitHub: links go to files, and anchors are those that GitHub
-makes of headings. Links to files outside this folder (configs, project.yml) become downloads.
+The pages are plain Markdown and read as well where they are, on GitHub: links go to files, and anchors are those
+that GitHub makes of headings. Links to files outside this folder (configs, project.yml) become downloads.
 """
 
 from importlib.metadata import version as version_of
@@ -12,7 +12,6 @@ version = release = version_of("spacy-mtt")
 
 extensions = ["myst_parser"]
 myst_heading_anchors = 4  # the anchors of page.md#anchor, down to headings of this level
-myst_enable_extensions = []
 highlight_language = "none"  # indented blocks are formulas and tables
 
 html_theme = "furo"
