@@ -88,7 +88,7 @@ class Page:
     def _compare(self, block: Block) -> None:
         assert self.printed is not None, f"{block.place}: output of nothing (give the block a language)"
         if block.mark != "varies":
-            assert lines_of(self.printed) == lines_of(block.text), f"{block.place}: what is printed is another thing"
+            assert lines_of(self.printed) == lines_of(block.text), f"{block.place}: what is printed is\n{self.printed}"
 
 
 LANGUAGES = {

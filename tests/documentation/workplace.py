@@ -26,9 +26,9 @@ from spacy_mtt.treebanks.writing import write_treebank
 from .pages import ROOT
 
 TREEBANK = ROOT / "assets" / "grammar-english"
-PARTS = {"train": 50, "dev": 12, "test": 12}
-TEXTS = ["Henry sipped the water carefully. That bicycle, he pointed at.", "Which painter do some teachers notice?"]
-STEPS = 40
+PARTS = {"train": 30, "dev": 12, "test": 12}
+TEXTS = ["A singer admired Lucy. Which play does a son speak about?", "Which painter do some teachers notice?"]
+STEPS = 60
 
 
 def make_workplace(folder: Path) -> Path:
@@ -68,6 +68,7 @@ def tiny_pipeline(folder: Path) -> Language:
         f"{model}.tok2vec.embed.shape_rows": 100,
         f"{model}.tok2vec.embed.dropout": 0.0,
         f"{model}.tok2vec.encode.width": 48,
+        "corpora.train.sents_per_doc": 2,
         "training.dropout": 0.0,
         "training.max_steps": STEPS,
         "training.eval_frequency": STEPS,
