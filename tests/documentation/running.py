@@ -22,7 +22,7 @@ from .pages import Block
 
 PATHS = {"train": "train.conllu", "dev": "dev.conllu"}
 SHORT = {
-    ("train",): ["--training.max_steps", "2", "--training.eval_frequency", "1"],
+    ("train",): ["--training.max_steps", "1", "--training.eval_frequency", "1"],
     ("mtt", "train-linear"): ["--passes", "1"],
 }
 
