@@ -44,11 +44,11 @@ class Page:
         LANGUAGES[block.language](self, block)
 
     def python(self, block: Block) -> None:
-        """Run it, unless it needs a package that is not there."""
+        """Run it; if it needs a package that is not there, only compile it."""
+        code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")  # so that line numbers are right
         if block.mark == "needs" and not importlib.util.find_spec(block.why):
             return
         printed = io.StringIO()
-        code = compile("\n" * (block.line - 1) + block.text, str(block.page), "exec")  # so that line numbers are right
         with contextlib.redirect_stdout(printed):
             exec(code, self.namespace)
         self.printed = printed.getvalue()
