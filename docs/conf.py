@@ -20,6 +20,7 @@ highlight_language = "none"  # indented blocks are formulas and tables
 html_theme = "furo"
 html_title = "spacy-mtt"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 
 
