@@ -1,46 +1,55 @@
-"""What README and docs say is what happens."""
+"""What README and docs say is what happens: every code block of every page, its links, and the site."""
 
-import contextlib
-import io
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-# A block that needs more than the package stands after the line "<!-- needs: torch -->".
-BLOCK_AND_NEEDS = re.compile(r"(?:^<!-- needs: (\w+) -->\n)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+from tests.documentation.commands import check_command, command_lines
+from tests.documentation.pages import PAGES, ROOT, blocks_of, inline_commands, name_of
+from tests.documentation.running import Page
+from tests.documentation.workplace import make_workplace
+
+of_each_page = pytest.mark.parametrize("page", PAGES, ids=name_of)
 
 
-def test_the_demo_prints_what_the_readme_shows():
-    blocks = BLOCK.findall((ROOT / "README.md").read_text(encoding="utf8"))
-    (place,) = [i for i, (kind, _) in enumerate(blocks) if kind == "text"]
-    (kind, code), (_, expected) = blocks[place - 1], blocks[place]
-    assert kind == "python"
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(code, "README.md", "exec"), {})
-    assert printed.getvalue() == expected
+@pytest.fixture(scope="session")
+def made(tmp_path_factory) -> Path:
+    return make_workplace(tmp_path_factory.mktemp("workplace"))
 
 
-PYTHON_BLOCKS = [
-    pytest.param(code, needs, id=f"{page.name}:{number}")
-    for page in PAGES
-    for number, (needs, kind, code) in enumerate(BLOCK_AND_NEEDS.findall(page.read_text(encoding="utf8")))
-    if kind == "python"
-]
+@pytest.fixture
+def workplace(made, tmp_path, monkeypatch) -> Path:
+    """A folder of its own for a page, the current one."""
+    folder = shutil.copytree(made, tmp_path / "workplace")
+    monkeypatch.chdir(folder)
+    return folder
 
 
-@pytest.mark.parametrize("code, needs", PYTHON_BLOCKS)
-def test_python_blocks_run(code, needs):
-    if needs:
-        pytest.importorskip(needs)
-    exec(compile(code, "documentation", "exec"), {})
+@of_each_page
+def test_blocks_do_what_the_page_says(page, workplace):
+    running = Page()
+    for block in blocks_of(page):
+        running.run(block)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@of_each_page
+def test_commands_in_the_text_exist(page):
+    for text in inline_commands(page):
+        for words in command_lines(text):
+            check_command(words)
+
+
+@of_each_page
 def test_relative_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf8")):
-        assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        assert (page.parent / target).exists(), f"{name_of(page)} links to {target}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    build = pytest.importorskip("sphinx.cmd.build", reason="the site needs the extra docs")
+    pytest.importorskip("myst_parser")
+    options = ["-q", "-W", "--keep-going", "-b", "html", "-d", str(tmp_path / "doctrees")]
+    assert build.build_main([*options, str(ROOT / "docs"), str(tmp_path / "site")]) == 0
+    assert (tmp_path / "site" / "index.html").is_file()
