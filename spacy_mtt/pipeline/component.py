@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -37,6 +38,8 @@ from .questions import Questions
 from .rehearsal import divergence
 from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
 from .training_data import count_labels, keys_of, trees_of
+
+DIVERGED = 1e10  # arc scores in nats; learned ones are below a thousand
 
 
 class MatrixTreeParser(Questions, TrainablePipe):
@@ -182,11 +185,27 @@ class MatrixTreeParser(Questions, TrainablePipe):
             return 0.0
         set_dropout_rate(self.model, drop)
         scores, backprop = self.model.begin_update((docs, units))
-        loss, gradients = get_loss(scores)
+        with self._noticing_divergence(scores):
+            loss, gradients = get_loss(scores)
+        if not np.isfinite(loss):
+            raise ValueError(self._diverged(f"the loss is {loss}"))
         backprop(gradients)
         if sgd is not None:
             self.finish_update(sgd)
         return loss
+
+    @contextmanager
+    def _noticing_divergence(self, scores: Scores) -> Iterator[None]:
+        """What is wrong with scores that have run away is not the scores, but how the model was trained."""
+        try:
+            yield
+        except ValueError as error:
+            if np.isfinite(scores.largest_arc) and scores.largest_arc < DIVERGED:
+                raise
+            raise ValueError(self._diverged(f"there are arc scores of {scores.largest_arc:.3g}")) from error
+
+    def _diverged(self, sign: str) -> str:
+        return f"{self.name}: training has diverged, {sign}: lower the learning rate, or clip gradients"
 
     def rehearse(
         self,

@@ -59,6 +59,11 @@ class Scores:
     starts: Floats1d | None = None
     sparse: SparseScores | None = None
 
+    @property
+    def largest_arc(self) -> float:
+        """The largest absolute value of an arc score, with what means nothing; NaN if there is one."""
+        return max((float(abs(bucket).max()) for bucket in self.arcs), default=0.0)
+
 
 @dataclass(frozen=True)
 class ScoreGradients:
