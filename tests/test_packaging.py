@@ -9,22 +9,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-USE = """
-import sys, numpy, spacy, spacy_mtt
-from spacy.tokens import Doc
-from spacy.training import Example
-assert "site-packages" in spacy_mtt.__file__, spacy_mtt.__file__
-assert abs(spacy_mtt.TreeDistribution(numpy.zeros((4, 4))).log_partition - numpy.log(9)) < 1e-12
-nlp = spacy.blank("xx")
-nlp.add_pipe("mtt_parser")
-gold = Doc(nlp.vocab, words=["it", "works"], heads=[1, 1], deps=["nsubj", "ROOT"])
-examples = [Example(Doc(nlp.vocab, words=["it", "works"]), gold)]
-optimizer = nlp.initialize(lambda: examples)
-for _ in range(30):
-    nlp.update(examples, sgd=optimizer)
-nlp.to_disk("pipeline")
-print([token.dep_ for token in nlp("it works")])
-"""
 
 
 def run(*command: object, cwd: Path) -> str:
@@ -56,7 +40,7 @@ def test_distribution_works_in_an_empty_environment(wheel, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=elsewhere)
-    assert run(python, "-c", USE, cwd=elsewhere).strip() == "['nsubj', 'ROOT']"
+    assert run(python, ROOT / "tests" / "installed.py", cwd=elsewhere).strip() == "['nsubj', 'ROOT']"
     load = "import spacy; print([t.dep_ for t in spacy.load('pipeline')('it works')])"
     assert run(python, "-c", load, cwd=elsewhere).strip() == "['nsubj', 'ROOT']"
     assert "evaluate" in run(python, "-m", "spacy", "mtt", "--help", cwd=elsewhere)
