@@ -11,12 +11,14 @@ import numpy as np
 from spacy.tokens import Doc
 
 from spacy_mtt.inference.distribution import TreeDistribution
+from spacy_mtt.inference.labelled_spans import LabelledSpanTreeDistribution
 from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.tree_space import TreeSpace
 from spacy_mtt.scoring.units import Units
 
 from .labels import LabelSet
 
+Distribution = TreeDistribution | SpanTreeDistribution | LabelledSpanTreeDistribution
 KEYS = ("heads", "roots", "forbidden", "labels", "spans")
 ROOT = -1
 
@@ -163,7 +165,7 @@ class Conditions:
         """The nodes of the spans of a unit that must be subtrees."""
         return _spans(self._of_unit.get(unit, ()))
 
-    def trees(self, unit: int, scores: np.ndarray, space: TreeSpace) -> TreeDistribution | SpanTreeDistribution:
+    def trees(self, unit: int, scores: np.ndarray, space: TreeSpace) -> Distribution:
         """The distribution of a unit, of scores that are -inf where an arc is not allowed, given its spans."""
         return _given_spans(scores, self.spans_of(unit), space)
 
@@ -219,10 +221,10 @@ def _spans(found: Iterable[tuple[Constraint, int, int | None]]) -> list[range]:
     return [range(modifier, modifier + len(each.span)) for each, modifier, _ in found if each.span]
 
 
-def _given_spans(scores: np.ndarray, spans: list[range], space: TreeSpace) -> TreeDistribution | SpanTreeDistribution:
+def _given_spans(scores: np.ndarray, spans: list[range], space: TreeSpace) -> Distribution:
     if not spans:
         return space.distribution(scores)
-    if space.projective or scores.ndim == 3:
-        what = "projective trees" if space.projective else "labelled trees as one"
-        raise ValueError(f"spans as subtrees are not supported for {what}")
-    return SpanTreeDistribution(scores, spans, single_root=space.single_root)
+    if space.projective:
+        raise ValueError("spans as subtrees are not supported for projective trees")
+    distribution = LabelledSpanTreeDistribution if scores.ndim == 3 else SpanTreeDistribution
+    return distribution(scores, spans, single_root=space.single_root)

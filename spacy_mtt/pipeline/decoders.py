@@ -6,9 +6,9 @@ from typing import Protocol
 
 import numpy as np
 
-from spacy_mtt.inference.distribution import TreeDistribution
-from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.tree_space import TreeSpace
+
+from .constraints import Distribution
 
 Trees = np.ndarray | tuple[np.ndarray, np.ndarray]
 
@@ -23,8 +23,8 @@ class Decoder(Protocol):
 
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees: ...
 
-    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
-        """The tree of a distribution: heads (n,)."""
+    def choose(self, trees: Distribution) -> Trees:
+        """The tree of a distribution: heads (n,), or heads and labels."""
         ...
 
 
@@ -40,7 +40,7 @@ class ChuLiuEdmonds:
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
         return self.choose(self.space.padded(scores, lengths))
 
-    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+    def choose(self, trees: Distribution) -> Trees:
         return trees.argmax()
 
 
@@ -53,7 +53,7 @@ class Eisner:
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
         return self.choose(self.space.padded(scores, lengths))
 
-    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+    def choose(self, trees: Distribution) -> Trees:
         return trees.argmax()
 
 
@@ -66,5 +66,5 @@ class MinimumRisk:
     def __call__(self, scores: np.ndarray, lengths: np.ndarray) -> Trees:
         return self.choose(self.space.padded(scores, lengths))
 
-    def choose(self, trees: TreeDistribution | SpanTreeDistribution) -> Trees:
+    def choose(self, trees: Distribution) -> Trees:
         return trees.mbr()

@@ -11,14 +11,12 @@ import numpy as np
 from scipy.special import softmax
 from thinc.api import Ops
 
-from spacy_mtt.inference.distribution import TreeDistribution
-from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.learning.objective import Objective
 from spacy_mtt.scoring.scores import Scores
 from spacy_mtt.scoring.units import Bucket
 
-from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence
-from .constraints import Conditions
+from .confidence import SENTENCE_ARRAYS, TOKEN_ARRAYS, Confidence, confidence, divided
+from .constraints import Conditions, Distribution
 from .decoders import Decoder
 from .labels import LabelSet
 
@@ -115,7 +113,10 @@ class ScoreReader:
             heads, labels = trees if self.objective.labelled else (trees, None)
             for row, unit, n in self._with_spans(bucket):
                 own = self.conditions.trees(unit, arcs[row, : n + 1, : n + 1], decoder.space)
-                heads[row, :n] = decoder.choose(own)
+                if labels is None:
+                    heads[row, :n] = decoder.choose(own)
+                else:
+                    heads[row, :n], labels[row, :n] = decoder.choose(own)
             flat.put(bucket, "heads", heads)
             if labels is not None:
                 flat.put(bucket, "labels", labels)
@@ -138,12 +139,18 @@ class ScoreReader:
         found = confidence(self.objective.space.padded(arcs / self.temperature, bucket.lengths), heads, labels)
         for row, unit, n in self._with_spans(bucket):
             trees = self.unit_trees(unit, arcs[row, : n + 1, : n + 1])
-            found.tokens["head_prob"][row, :n] = trees.marginals[heads[row, :n], np.arange(1, n + 1)]
+            tree = (heads[row, :n],) if labels is None else (heads[row, :n], labels[row, :n])
+            of_heads = trees.marginals[tree[0], np.arange(1, n + 1)]
+            if labels is not None:
+                joint = of_heads[np.arange(n), tree[1]]
+                of_heads = of_heads.sum(axis=1)
+                found.tokens["dep_prob_given_head"][row, :n] = divided(joint, of_heads)
+            found.tokens["head_prob"][row, :n] = of_heads
             found.tokens["head_entropy"][row, :n] = trees.head_entropy
-            found.units["entropy"][row], found.units["log_prob"][row] = trees.entropy, trees.log_prob(heads[row, :n])
+            found.units["entropy"][row], found.units["log_prob"][row] = trees.entropy, trees.log_prob(*tree)
         return found
 
-    def unit_trees(self, unit: int, scores: np.ndarray) -> TreeDistribution | SpanTreeDistribution:
+    def unit_trees(self, unit: int, scores: np.ndarray) -> Distribution:
         """The distribution of a unit from its part of `arc_scores`, at the temperature and under the constraints."""
         space = self.objective.space
         if self.conditions:

@@ -10,11 +10,10 @@ from itertools import islice
 import numpy as np
 from spacy.tokens import Doc
 
-from spacy_mtt.inference.distribution import TreeDistribution
-from spacy_mtt.inference.spans import SpanTreeDistribution
 from spacy_mtt.scoring.scores import Scores
 
 from .annotate import parses_of, write_parses
+from .constraints import Distribution
 from .decoding import Decoded, ScoreReader, label_probabilities
 from .segmentation import units_of
 
@@ -25,12 +24,12 @@ class SentenceTrees:
 
     tokens: (n,) the tokens that are its words, in the order of nodes 1..n; node 0 is the root.
     trees: the distribution, over labelled trees if the parser's objective is; given spans as subtrees, a
-        `SpanTreeDistribution`.
+        `SpanTreeDistribution` or a `LabelledSpanTreeDistribution`.
     labels: the names of the labels, in the order of the last axis of a labelled distribution.
     """
 
     tokens: np.ndarray
-    trees: TreeDistribution | SpanTreeDistribution
+    trees: Distribution
     labels: tuple[str, ...]
 
     @property
@@ -78,7 +77,7 @@ class DocTrees:
         parts = [draw if isinstance(draw, tuple) else (draw,) for draw in draws]
         return [self._finished([tuple(array[i] for array in part) for part in parts], rng) for i in range(k)]
 
-    def _distributions(self) -> list[TreeDistribution | SpanTreeDistribution]:
+    def _distributions(self) -> list[Distribution]:
         found: list = [None] * len(self.units)
         if self.scores is None:
             return found

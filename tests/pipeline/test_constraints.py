@@ -131,6 +131,35 @@ def test_spans_are_subtrees(decoder, data):
 PARSERS = {name: soft_parser(decoder={"@misc": f"spacy_mtt.{name}.v1"}) for name in ("ChuLiuEdmonds", "MinimumRisk")}
 
 
+@pytest.mark.parametrize("decoder", ["ChuLiuEdmonds", "MinimumRisk"])
+@pytest.mark.parametrize("span", [(0, 2), (1, 4), (2, 4)])
+def test_spans_are_subtrees_of_labelled_trees(decoder, span):
+    nlp, parser = soft_parser(**LABELLED, decoder={"@misc": f"spacy_mtt.{decoder}.v1"})
+    given = {"heads": {}, "roots": [], "forbidden": [], "spans": [span]}
+    (free,) = parser.distribution(Doc(nlp.vocab, words=WORDS))
+    trees = [tree for tree in all_trees(4, False, True) if agrees(np.array(tree), given)]
+    weights = np.array([_summed_over_labels(free.trees, tree) for tree in trees])
+    expected = np.zeros((5, 5))
+    for tree, weight in zip(trees, weights / weights.sum(), strict=True):
+        expected[tree, np.arange(1, 5)] += weight
+    np.testing.assert_allclose(parser.marginals(constrained(nlp, given))[0], expected, atol=1e-9)
+    parsed = nlp(constrained(nlp, given))
+    found, (own,) = heads_of(parsed), parser.distribution(constrained(nlp, given))
+    labels = np.array([parser.labels.index(token.dep_) for token in parsed])
+    best = own.trees.argmax() if decoder == "ChuLiuEdmonds" else own.trees.mbr()
+    np.testing.assert_array_equal(best, [found, labels])
+    joint = own.trees.marginals[found, np.arange(1, 5), labels]
+    np.testing.assert_allclose([token._.head_prob for token in parsed], expected[found, np.arange(1, 5)], atol=1e-9)
+    np.testing.assert_allclose([token._.dep_prob for token in parsed], joint, atol=1e-9)
+    assert parsed[:]._.parse_prob == pytest.approx(np.exp(own.trees.log_prob(found, labels)))
+    assert parsed[:]._.parse_entropy == pytest.approx(own.trees.entropy)
+    top = parser.k_best(constrained(nlp, given), 4)
+    assert [p for _, p in top] == sorted((p for _, p in top), reverse=True)
+    samples = parser.sample(constrained(nlp, given), 10, seed=0)
+    assert all(agrees(heads_of(doc), given) for doc in [*samples, *(doc for doc, _ in top)])
+    assert len(parser.candidates(constrained(nlp, given), 2)) == 1
+
+
 def test_other_docs_of_a_batch_are_free():
     nlp, _ = soft_parser()
     free = heads_of(nlp(Doc(nlp.vocab, words=WORDS)))
@@ -201,9 +230,6 @@ def test_spans_where_they_are_not_supported():
     projective, _ = soft_parser(**SPACES[2])
     with pytest.raises(ValueError, match="spans as subtrees are not supported for projective trees"):
         projective(constrained(projective, {"spans": [(0, 2)]}))
-    labelled, _ = soft_parser(**LABELLED)
-    with pytest.raises(ValueError, match="spans as subtrees are not supported for labelled trees as one"):
-        labelled(constrained(labelled, {"spans": [(0, 2)]}))
     nlp, _ = soft_parser()
     doc = Doc(nlp.vocab, words=["you", "talk", "go"], sent_starts=[True, True, False])
     doc._.mtt_constraints = {"spans": [(0, 2)]}
