@@ -19,6 +19,7 @@ from .queries import DocTrees, SentenceTrees
 from .suggestions import Candidates, candidates
 
 ROOT = "ROOT"
+LONGEST = 24  # letters of a word in a picture
 LETTER, SMALL, ROOM = 11, 9, 40  # pixels of a letter of a word, of one of a label, and around them
 PAGE = """<!DOCTYPE html>
 <html lang="{lang}">
@@ -63,10 +64,14 @@ class ExplainedSentence:
         """As displaCy draws it with `manual=True`: the root is a word before the others, `prob` and `runner_up` are
         keys of arcs that displaCy does not look at."""
         words = [{"text": ROOT, "tag": ""}]
-        words += [{"text": word, "tag": tag} for word, tag in zip(self.words, self.tags, strict=True)]
+        words += [{"text": word, "tag": tag} for word, tag in zip(self._shown, self.tags, strict=True)]
         arcs = [self._drawn(arc, runner_up=False) for arc in self.parse]
         arcs += [self._drawn(arc, runner_up=True) for arc in self.runner_ups]
         return {"words": words, "arcs": arcs, "settings": dict(self.settings)}
+
+    @property
+    def _shown(self) -> list[str]:
+        return [word if len(word) <= LONGEST else word[: LONGEST - 1] + "…" for word in self.words]
 
     @staticmethod
     def _drawn(arc: ProbableArc, *, runner_up: bool) -> dict[str, Any]:
@@ -81,7 +86,7 @@ class ExplainedSentence:
 
     def arcs_svg(self, **options: Any) -> str:
         """The arcs as SVG: the parse, and dashed what else is likely. options: displaCy's."""
-        word = max(map(len, self.words))
+        word = max(map(len, self._shown))
         label = max(len(f"{arc.label} {arc.prob:.2f}") for arc in self.parse + self.runner_ups)
         fitting = {"distance": max(LETTER * word, SMALL * label) + ROOM, "arrow_spacing": 8}
         return ArcRenderer({**fitting, **options}).draw(self.displacy())
@@ -89,7 +94,7 @@ class ExplainedSentence:
     def heat_map_svg(self) -> str:
         """The probabilities of all arcs as SVG: heads are rows, modifiers columns."""
         heads = np.array([arc.head for arc in self.parse])
-        return heat_map([ROOT, *self.words], self.marginals, heads, **self.settings)
+        return heat_map([ROOT, *self._shown], self.marginals, heads, **self.settings)
 
 
 @dataclass(frozen=True)

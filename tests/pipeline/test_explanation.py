@@ -79,6 +79,13 @@ def test_constraints_hold_in_it(nlp, doc):
     assert (first.parse[0].head, first.parse[0].prob) == (0, pytest.approx(1.0))
 
 
+def test_long_words_are_cut_in_pictures(nlp):
+    (found,) = nlp.get_pipe("mtt_parser").explain(Doc(nlp.vocab, words=["x" * 10_000, "cat"])).sentences
+    assert found.words[0] == "x" * 10_000
+    for svg in (found.arcs_svg(), found.heat_map_svg()):
+        assert float(ElementTree.fromstring(svg).get("width")) < 2000 and "x" * 23 + "…" in svg
+
+
 @pytest.mark.parametrize("words", [[], [" "]])
 def test_nothing_to_explain(nlp, words):
     explanation = nlp.get_pipe("mtt_parser").explain(Doc(nlp.vocab, words=words))
