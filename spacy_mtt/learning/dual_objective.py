@@ -16,7 +16,7 @@ from .agreement import Agreement
 from .duals import DualLoss, LogLinearLoss, MaxMarginLoss, rise_of_dual
 from .exponentiated_gradient import ExponentiatedGradient as Learner
 from .label_duals import LARGEST_DAMPED_RATE, LabelDuals
-from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss
+from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss, on_cpu
 from .problem import Problem
 from .step_sizes import HalvedPerPass, SearchedPerExample, StepSize
 from .trainer import OnlineLearner
@@ -128,7 +128,7 @@ class ExponentiatedGradient:
 
     def label_loss(self, xp, scores, gold: np.ndarray, words: LabelledWords) -> LabelLoss:
         """The same for labels: a distribution over the labels of each word, see `LabelDuals`."""
-        return self._labels(scores, gold, words, self._counts)
+        return self._labels(on_cpu(scores), gold, words, self._counts)
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models, with the exact gap of every pass."""

@@ -96,3 +96,8 @@ class Objective(Protocol):
         scores: (T, L) of the array module `xp`, -inf for a label that cannot be. gold: (T,), -1 where unknown.
         """
         ...
+
+
+def on_cpu(scores) -> np.ndarray:
+    """Scores of numpy or cupy as a numpy array, for objectives that compute there."""
+    return scores.get() if hasattr(scores, "get") else scores

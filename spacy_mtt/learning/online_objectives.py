@@ -10,7 +10,7 @@ import numpy as np
 from . import label_steps
 from .agreement import Agreement
 from .gold_tree import GoldTree
-from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss
+from .objective import LabelledWords, LabelLoss, Sentences, TreeLoss, on_cpu
 from .online import CostAugmentedDecode, Decode, Infer, Inferred, PassiveAggressive, averaged_perceptron, mira
 from .problem import Problem
 from .trainer import OnlineLearner
@@ -80,7 +80,7 @@ class Perceptron(_Online):
 
     def label_loss(self, xp, scores, gold: np.ndarray, words: LabelledWords) -> LabelLoss:
         """The best label against the gold one."""
-        return label_steps.perceptron(scores, gold, is_step=words.squared_norms is not None)
+        return label_steps.perceptron(on_cpu(scores), gold, is_step=words.squared_norms is not None)
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models."""
@@ -119,7 +119,7 @@ class Mira(_Online):
         """The same for labels: see `label_steps.passive_aggressive`."""
         if words.squared_norms is None:
             raise ValueError(NO_NORMS)
-        return label_steps.passive_aggressive(scores, gold, words.squared_norms(), self.C)
+        return label_steps.passive_aggressive(on_cpu(scores), gold, words.squared_norms(), self.C)
 
     def learner(self, problem: Problem) -> OnlineLearner:
         """The same as a learner of linear models."""
