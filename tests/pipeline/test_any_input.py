@@ -14,6 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from spacy.tokens import Doc
 
+from spacy_mtt.treebanks.errors import TreebankError
+from spacy_mtt.treebanks.evaluation.ud import evaluate_ud
+from spacy_mtt.treebanks.from_docs import doc_to_sentences
+from spacy_mtt.treebanks.reading import parse_treebank
+from spacy_mtt.treebanks.sentence import CONLLU
+from spacy_mtt.treebanks.writing import treebank_texts
 from tests.pipeline.helpers import examples, parse_of, trained_parser
 
 CASES = int(os.environ.get("SPACY_MTT_CASES", "60"))
@@ -154,3 +160,22 @@ def test_trained_parsers_stay_right_beside_odd_documents():
     expected = parse_of(nlp(good))
     texts = [good, " ".join(ODD), good, "", good, " ", good]
     assert [parse_of(doc) for doc in nlp.pipe(texts)][::2] == [expected] * 4
+
+
+@cases
+@given(drawn=documents())
+def test_what_is_written_can_be_read_and_scored(nlp, drawn):
+    doc = nlp(made(nlp, drawn))
+    try:
+        sentences = doc_to_sentences(doc, CONLLU)
+    except TreebankError as error:  # a column holds no tab or line break
+        assert "cannot be written" in str(error) or "\t" in str(error) or "line break" in str(error), error
+        assert any(set("\t\n\r") & set(word) for word in drawn[0] if not word.isspace())
+        return
+    text = "".join(treebank_texts(sentences))
+    found = list(parse_treebank(text, CONLLU)) if sentences else []
+    assert [each.forms for each in found] == [each.forms for each in sentences]
+    assert [each.heads.tolist() for each in found] == [each.heads.tolist() for each in sentences]
+    assert [word for each in found for word in each.forms] == [token.text for token in doc if not token.is_space]
+    if found:  # the evaluator of CoNLL 2018 rejects what is no tree with one root
+        assert evaluate_ud(found, sentences).scores["LAS"] == pytest.approx(100.0)
