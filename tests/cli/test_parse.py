@@ -1,6 +1,7 @@
 """`mtt parse`: whatever goes in, by whatever workers, however often it was stopped, the parts are the same."""
 
 import json
+import multiprocessing
 import os
 import signal
 from pathlib import Path
@@ -11,7 +12,7 @@ import spacy
 from spacy.tokens import Doc, DocBin
 from typer.testing import CliRunner
 
-from spacy_mtt.bulk.engines import AHEAD, _in_order, dask, here, processes
+from spacy_mtt.bulk.engines import AHEAD, EngineError, _in_order, dask, here, processes
 from spacy_mtt.bulk.inputs import Chunk, InputError, read_chunks
 from spacy_mtt.bulk.run import LOG, Run, RunError
 from spacy_mtt.bulk.work import Task
@@ -132,6 +133,25 @@ def test_several_processes_write_the_same(model, tmp_path):
     with processes(Task(str(model), "spacy", 64, False), 2) as map_:
         list(Run(tmp_path / "four", "spacy", {}).parts(read_chunks(tmp_path / "in.txt", PART), map_))
     assert parts(tmp_path / "three") == parts(tmp_path / "four")
+
+
+def test_a_killed_process_is_told_and_loses_nothing(model, tmp_path):
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS * 8), encoding="utf8")
+    run(model, tmp_path / "in.txt", tmp_path / "whole", "--to", "conllu")
+
+    def two_processes():
+        with processes(Task(str(model), "conllu", 64, False), 2) as map_:
+            yield from Run(tmp_path / "out", "conllu", {}).parts(read_chunks(tmp_path / "in.txt", PART), map_)
+
+    found = two_processes()
+    next(found)
+    for child in multiprocessing.active_children():
+        child.kill()
+    with pytest.raises(EngineError, match="a worker was killed"):
+        list(found)
+    assert len(parts(tmp_path / "out")) < len(parts(tmp_path / "whole"))
+    list(two_processes())
+    assert parts(tmp_path / "out") == parts(tmp_path / "whole")
 
 
 @pytest.mark.slow
