@@ -8,6 +8,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from spacy_mtt.pipeline.integrity import digest as file_digest
 from spacy_mtt.treebanks.writing import replacing
 
 from .engines import Map
@@ -86,7 +87,5 @@ def folder_digest(folder: Path) -> str:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
             digest.update(str(path.relative_to(folder)).encode("utf8") + b"\0")
-            with open(path, "rb") as file:
-                while block := file.read(1 << 20):
-                    digest.update(block)
+            digest.update(file_digest(path).encode("ascii"))
     return digest.hexdigest()

@@ -14,12 +14,15 @@ from .outputs import WRITERS
 
 @dataclass(frozen=True)
 class Task:
-    """How chunks are parsed. model: a package or a path that every worker can load. kind: of WRITERS."""
+    """How chunks are parsed. model: a package or a path that every worker can load. kind: of WRITERS.
+
+    sure: the name of the parser that is to say how sure it is, if any.
+    """
 
     model: str
     kind: str
     batch_size: int
-    probabilities: bool
+    sure: str | None = None
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Parsed:
 
 def parse_chunk(task: Task, chunk: Chunk) -> Parsed:
     """Parse it; ValueError that says which texts, if the pipeline fails."""
-    nlp = pipeline(task.model, task.probabilities)
+    nlp = pipeline(task.model, task.sure)
     try:
         docs = list(nlp.pipe(chunk.for_pipe(nlp), batch_size=task.batch_size))
     except Exception as error:
@@ -43,10 +46,6 @@ def parse_chunk(task: Task, chunk: Chunk) -> Parsed:
 
 
 @lru_cache(maxsize=1)
-def pipeline(model: str, probabilities: bool) -> Language:
+def pipeline(model: str, sure: str | None) -> Language:
     """The pipeline of this process."""
-    nlp = spacy.load(model)
-    if not probabilities:
-        return nlp
-    parsers = [name for name in nlp.pipe_names if nlp.get_pipe_meta(name).factory == "mtt_parser"]
-    return spacy.load(model, config={"components": {name: {"probabilities": True} for name in parsers}})
+    return spacy.load(model, config={"components": {sure: {"probabilities": True}}} if sure else {})

@@ -59,9 +59,9 @@ def parse(
     if scheduler is not None and engine is not Engine.dask:
         fail(f"--scheduler {scheduler} is of no use to the engine {engine.value}: add --engine dask")
     nlp = load_pipeline(model, -1)
-    parser_of(nlp)
+    parser = parser_of(nlp)
     name = str(Path(model).resolve()) if Path(model).exists() else model
-    task = Task(name, kind.value, batch_size, probabilities)
+    task = Task(name, kind.value, batch_size, parser.name if probabilities else None)
     settings = {"model": folder_digest(nlp.path), "part_size": part_size, "probabilities": probabilities}
     try:
         if kind is Kind.parquet:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -10,8 +9,7 @@ from functools import cached_property
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from .feasibility import NoTreeError
-from .spans import SpanTreeDistribution
+from .spans import SpanTreeDistribution, ranked
 
 
 class LabelledSpanTreeDistribution:
@@ -89,28 +87,5 @@ class LabelledSpanTreeDistribution:
         return heads, weights[heads, np.arange(1, self.n + 1)].argmax(axis=1)
 
     def k_best(self, k: int | None = None) -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
-        """The k best trees, or all, best first: (heads, labels, score), by n searches a tree (Lawler 1972)."""
-        queue: list[tuple] = []
-        self._push(queue, self.scores, 0)
-        given, number = 0, 1
-        while queue and (k is None or given < k):
-            cost, _, tree, scores = heapq.heappop(queue)
-            yield *tree, -cost
-            given += 1
-            rest = scores.copy()
-            for word, (head, label) in enumerate(zip(*(part.tolist() for part in tree), strict=True), 1):
-                other = rest.copy()
-                other[head, word, label] = -np.inf
-                self._push(queue, other, number)
-                number += 1
-                kept = rest[head, word, label]
-                rest[:, word] = -np.inf
-                rest[head, word, label] = kept
-
-    def _push(self, queue: list, scores: np.ndarray, number: int) -> None:
-        try:
-            heads, labels = self._best(scores)
-        except NoTreeError:
-            return
-        total = math.fsum(scores[heads, np.arange(1, self.n + 1), labels])
-        heapq.heappush(queue, (-total, number, (heads, labels), scores))
+        """The k best trees, or all, best first: (heads, labels, score)."""
+        return ((*tree, score) for tree, score in ranked(self.scores, k, self._best))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
 
 import numpy as np
 from scipy.special import softmax
@@ -185,31 +186,47 @@ class SpanTreeDistribution:
         return SpanTreeDistribution(allowed, self.spans, single_root=self.single_root).argmax()
 
     def k_best(self, k: int | None = None) -> Iterator[tuple[np.ndarray, float]]:
-        """The k best trees, or all, best first: (heads, score), by n searches a tree (Lawler 1972)."""
-        queue: list[tuple] = []
-        self._push(queue, self.scores, 0)
-        given, number = 0, 1
-        while queue and (k is None or given < k):
-            cost, _, heads, scores = heapq.heappop(queue)
-            yield heads, -cost
-            given += 1
-            rest = scores.copy()
-            for word, head in enumerate(heads.tolist(), 1):
-                other = rest.copy()
-                other[head, word] = -np.inf
-                self._push(queue, other, number)
-                number += 1
-                kept = rest[head, word]
-                rest[:, word] = -np.inf
-                rest[head, word] = kept
+        """The k best trees, or all, best first: (heads, score)."""
 
-    def _push(self, queue: list, scores: np.ndarray, number: int) -> None:
-        trees = SpanTreeDistribution(scores, self.spans, single_root=self.single_root)
+        def best(scores: np.ndarray) -> tuple[np.ndarray]:
+            return (SpanTreeDistribution(scores, self.spans, single_root=self.single_root).argmax(),)
+
+        return ((heads, score) for (heads,), score in ranked(self.scores, k, best))
+
+
+def ranked(
+    scores: np.ndarray, k: int | None, best: Callable[[np.ndarray], tuple[np.ndarray, ...]]
+) -> Iterator[tuple[tuple[np.ndarray, ...], float]]:
+    """The k best trees, or all, best first, with their scores, by n searches a tree (Lawler 1972).
+
+    best: from scores to the best tree: heads (n,), of labelled scores also labels (n,); NoTreeError if there is none.
+    """
+    queue: list[tuple] = []
+    numbers = count()  # so that trees of equal score are never compared themselves
+
+    def push(scores: np.ndarray) -> None:
         try:
-            heads = trees.argmax()
+            heads, *labels = tree = best(scores)
         except NoTreeError:
             return
-        heapq.heappush(queue, (-math.fsum(scores[heads, np.arange(1, self.n + 1)]), number, heads, scores))
+        total = math.fsum(scores[(heads, np.arange(1, len(heads) + 1), *labels)])
+        heapq.heappush(queue, (-total, next(numbers), tree, scores))
+
+    push(scores)
+    given = 0
+    while queue and (k is None or given < k):
+        cost, _, tree, rest = heapq.heappop(queue)
+        yield tree, -cost
+        given += 1
+        rest = rest.copy()
+        for word, (head, *label) in enumerate(zip(*(part.tolist() for part in tree), strict=True), 1):
+            arc = (head, word, *label)
+            other = rest.copy()
+            other[arc] = -np.inf
+            push(other)
+            kept = rest[arc]
+            rest[:, word] = -np.inf
+            rest[arc] = kept
 
 
 def _of_roots(group: np.ndarray, trees: TreeDistribution | None) -> np.ndarray:

@@ -9,6 +9,7 @@ from pathlib import Path
 import srsly
 
 from spacy_mtt.treebanks.errors import TreebankError
+from spacy_mtt.treebanks.sources import pieces
 from spacy_mtt.treebanks.writing import replacing
 
 CHECKSUMS = "checksums.json"
@@ -54,6 +55,6 @@ def digest(path: Path) -> str:
     """Of the content of a file."""
     with open(path, "rb") as file:
         found = blake2b(digest_size=16)
-        while block := file.read(1 << 20):
-            found.update(block)
+        for piece in pieces(file):
+            found.update(piece)
     return found.hexdigest()

@@ -130,7 +130,7 @@ def test_several_processes_write_the_same(model, tmp_path):
     run(model, tmp_path / "in.txt", tmp_path / "two", "--to", "conllu", "--workers", "2")
     assert parts(tmp_path / "one") == parts(tmp_path / "two")
     run(model, tmp_path / "in.txt", tmp_path / "three")
-    with processes(Task(str(model), "spacy", 64, False), 2) as map_:
+    with processes(Task(str(model), "spacy", 64), 2) as map_:
         list(Run(tmp_path / "four", "spacy", {}).parts(read_chunks(tmp_path / "in.txt", PART), map_))
     assert parts(tmp_path / "three") == parts(tmp_path / "four")
 
@@ -140,7 +140,7 @@ def test_a_killed_process_is_told_and_loses_nothing(model, tmp_path):
     run(model, tmp_path / "in.txt", tmp_path / "whole", "--to", "conllu")
 
     def two_processes():
-        with processes(Task(str(model), "conllu", 64, False), 2) as map_:
+        with processes(Task(str(model), "conllu", 64), 2) as map_:
             yield from Run(tmp_path / "out", "conllu", {}).parts(read_chunks(tmp_path / "in.txt", PART), map_)
 
     found = two_processes()
@@ -161,7 +161,7 @@ def test_dask_writes_the_same_and_survives_a_worker(model, tmp_path):
     run(model, tmp_path / "in.txt", tmp_path / "local", "--to", "conllu")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         address = cluster.scheduler_address
-        with dask(Task(str(model), "conllu", 64, False), 2, address) as map_:
+        with dask(Task(str(model), "conllu", 64), 2, address) as map_:
             found = Run(tmp_path / "dask", "conllu", {}).parts(read_chunks(tmp_path / "in.txt", PART), map_)
             next(found)
             victim = next(iter(cluster.workers.values())).process.pid
@@ -186,7 +186,7 @@ def test_a_stopped_run_goes_on(model, tmp_path):
     parsed = []
 
     def counting(chunks):
-        with here(Task(str(model), "conllu", 64, False)) as map_:
+        with here(Task(str(model), "conllu", 64)) as map_:
             for chunk, result in map_(chunks):
                 parsed.append(chunk.number)
                 yield chunk, result
