@@ -20,20 +20,18 @@ from spacy.util import logger
 from spacy.vocab import Vocab
 from thinc.api import Model, Optimizer, set_dropout_rate
 
-from spacy_mtt.learning.annotation import allowed_arcs, allowed_labelled_arcs
-from spacy_mtt.learning.cross_entropy import cross_entropy, logistic_loss
-from spacy_mtt.learning.objective import LabelledWords, Objective, Sentences
+from spacy_mtt.learning.objective import Objective
 from spacy_mtt.scoring.scores import ScoreGradients, Scores
-from spacy_mtt.scoring.units import Bucket
 
 from .annotate import Parse, parses_of, write_parses
 from .attributes import register
 from .constraints import Conditions, has_constraints
 from .decoders import Decoder
 from .decoding import ScoreReader
-from .gold import GoldTrees, gold_tags, gold_trees
+from .gold import gold_trees
 from .integrity import check, naming, write_checksums
 from .labels import LabelSet
+from .losses import parse_loss, start_loss, tag_loss
 from .questions import Questions
 from .rehearsal import divergence
 from .segmentation import Segmenting, gold_starts, is_space, training_starts, units_of
@@ -243,88 +241,13 @@ class MatrixTreeParser(Questions, TrainablePipe):
         """
         examples = list(examples)
         validate_examples(examples, "MatrixTreeParser.get_loss")
-        gold = gold_trees(examples, scores.units)
-        loss, gradients = self.parse_loss(gold, scores, partial(gold.key, docs=[each.predicted for each in examples]))
-        tag_loss, d_tags = self._tag_loss(examples, scores)
-        start_loss, d_starts = self._start_loss(examples, scores)
-        return loss + tag_loss + start_loss, replace(gradients, tags=d_tags, starts=d_starts)
-
-    def parse_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, ScoreGradients]:
-        """The loss of heads and labels in nats, summed over words, and the gradient of its mean over them.
-
-        key: tells the units apart, see `Sentences`.
-        """
-        if self.objective.labelled:
-            loss, d_joint, is_step = self._tree_loss(gold, scores, key, gold.label_numbers(self.label_set))
-            d_arcs = [d_bucket.sum(axis=3) for d_bucket in d_joint]
-            return loss, ScoreGradients(d_arcs, labels_everywhere=d_joint, own_steps=(is_step, is_step))
-        loss, d_arcs, is_step = self._tree_loss(gold, scores, key, None)
-        label_loss, d_labels, labels_are_step = self._label_loss(gold, scores, key)
-        return loss + label_loss, ScoreGradients(d_arcs, labels_at=d_labels, own_steps=(is_step, labels_are_step))
-
-    def _label_loss(self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes]) -> tuple[float, Any, bool]:
-        """The loss of labels at the gold heads, its gradient (n_words, L), and whether that is a step."""
-        xp, sparse = self.model.ops.xp, scores.sparse
-        label_scores = self.reader().label_scores(scores, gold.heads)
-        words = LabelledWords(
-            scores.units.lengths,
-            key,
-            None if sparse is None else partial(sparse.label_norms, gold.head_rows()),
-        )
-        loss = self.objective.label_loss(xp, label_scores, gold.label_numbers(self.label_set), words)
-        gradient = loss.gradient if loss.is_step else loss.gradient / len(gold.heads)
-        return loss.value, self.model.ops.asarray(gradient, dtype=label_scores.dtype), loss.is_step
-
-    def _tag_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
-        """The weighted loss of tags, and the gradient of its mean over words."""
-        if scores.tags is None or not self.tag_weight:
-            return 0.0, None
-        gold = gold_tags(examples, scores.units)
-        loss, gradient = cross_entropy(self.model.ops.xp, scores.tags, gold)
-        return self.tag_weight * loss, self.model.ops.asarray2f(gradient * (self.tag_weight / len(gold)))
-
-    def _start_loss(self, examples: list[Example], scores: Scores) -> tuple[float, Any]:
-        """The weighted loss of sentence starts, and the gradient of its mean over words."""
-        if scores.starts is None or not (self.sentence_weight and self.cfg["finds_sentences"]):
-            return 0.0, None
-        loss, gradient = logistic_loss(self.model.ops.xp, scores.starts, gold_starts(examples))
-        weight = self.sentence_weight
-        return weight * loss, self.model.ops.asarray1f(gradient * (weight / scores.units.n_words))
-
-    def _tree_loss(
-        self, gold: GoldTrees, scores: Scores, key: Callable[[int], bytes], labels: np.ndarray | None
-    ) -> tuple[float, list, bool]:
-        """The objective's loss, the gradient for each bucket, and whether that is a step; else it is of the mean.
-
-        Over labelled arcs if `labels` are given.
-        """
-        total, gradients, is_step = 0.0, [], False
-        possible = self.label_set.possible
-        read = self.reader().arc_scores(scores)
-        for bucket, given, arcs in zip(scores.units.buckets, scores.arcs, read, strict=True):
-            heads, size = gold.padded(bucket, gold.heads), arcs.shape[1]
-            if labels is None:
-                allowed = allowed_arcs(heads, size)
-            else:
-                allowed = allowed_labelled_arcs(heads, gold.padded(bucket, labels), size, possible)
-            loss = self.objective(arcs, allowed, bucket.lengths, self._sentences(bucket, scores, key))
-            total += float(loss.value.sum())
-            is_step = loss.is_step
-            gradient = loss.gradient if is_step else loss.gradient / scores.units.n_words
-            gradients.append(self.model.ops.asarray(gradient, dtype=given.dtype))
-        return total, gradients, is_step
-
-    def _sentences(self, bucket: Bucket, scores: Scores, key: Callable[[int], bytes]) -> Sentences:
-        """What the objective may ask of the units of a bucket, by their rows."""
-        units, sparse = bucket.units.tolist(), scores.sparse
-        if sparse is None:
-            return Sentences(lambda row: key(units[row]))
-        of_weights = partial(sparse.weights_squared_norm, labels=self.objective.labelled)
-        return Sentences(
-            lambda row: key(units[row]),
-            lambda row, coefficients: sparse.squared_norm(units[row], coefficients),
-            of_weights if sparse.is_linear else None,
-        )
+        gold, reader = gold_trees(examples, scores.units), self.reader()
+        key = partial(gold.key, docs=[example.predicted for example in examples])
+        of_parses, gradients = parse_loss(reader, gold, scores, key)
+        of_tags, d_tags = tag_loss(reader, examples, scores, self.tag_weight)
+        weight = self.sentence_weight if self.cfg["finds_sentences"] else 0.0
+        of_starts, d_starts = start_loss(reader, examples, scores, weight)
+        return of_parses + of_tags + of_starts, replace(gradients, tags=d_tags, starts=d_starts)
 
     def initialize(
         self,

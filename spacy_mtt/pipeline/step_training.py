@@ -14,6 +14,7 @@ from spacy_mtt.scoring.sparse_model import weights_of
 
 from .component import MatrixTreeParser
 from .linear_training import LinearTraining
+from .losses import parse_loss
 from .sparse_sentences import Pass, Sentence, State
 
 
@@ -53,7 +54,7 @@ class _Steps:
         """An update by one sentence."""
         sentence = self.problem.examples[index]
         scores, backprop = score_units(self.parser.model, sentence.gold.units, [sentence.features], True)
-        loss, gradients = self.parser.parse_loss(sentence.gold, scores, lambda unit: sentence.key)
+        loss, gradients = parse_loss(self.parser.reader(), sentence.gold, scores, lambda unit: sentence.key)
         backprop(gradients)
         self.parser.model.finish_update(self.optimizer)
         self._step_schedules(1)
