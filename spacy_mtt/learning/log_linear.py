@@ -14,6 +14,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from .duals import padded_trees
+from .merged_features import MergedFeatures
 from .problem import Problem
 
 
@@ -85,10 +86,14 @@ Watch = Callable[[int, np.ndarray], bool]
 
 
 class _Solver:
-    """The objective as scipy calls it, which keeps the last gradient and knows when to stop."""
+    """The objective as scipy calls it, which keeps the last gradient and knows when to stop.
+
+    Its weights are those of `MergedFeatures`: the same steps in fewer dimensions.
+    """
 
     def __init__(self, objective: LogLinearObjective, tolerance: float, report: Report | None, watch: Watch | None):
         self.objective = objective
+        self.features = MergedFeatures(objective.problem)
         self.tolerance = tolerance
         self.report = report
         self.watch = watch
@@ -97,7 +102,8 @@ class _Solver:
 
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         if self._at is None or not np.array_equal(self._at, weights):
-            self._last = self.objective(weights)
+            value, gradient = self.objective(self.features.spread(weights))
+            self._last = value, self.features.merge_gradient(gradient)
             self._at = weights.copy()
         return self._last[0], self._last[1].copy()
 
@@ -112,7 +118,7 @@ class _Solver:
         standing = self.standing(weights)
         if self.report is not None:
             self.report(standing)
-        stop = self.watch is not None and self.watch(self.iterations, weights.copy())
+        stop = self.watch is not None and self.watch(self.iterations, self.features.spread(weights))
         if stop or standing.converged:
             raise StopIteration
 
@@ -135,7 +141,8 @@ def train_log_linear(
         values of L, so that 1e-7 is about as low as float64 allows.
     max_iterations: a limit, which the paper tunes as its T. A run that meets it, or whose line search finds nothing
         better in float64, is not `converged`.
-    initial: where to start, 0 if not given. report: called after each iteration.
+    initial: where to start, 0 if not given; features that no sentence tells apart start from their mean.
+    report: called after each iteration.
     watch: called after each iteration with its number, from 1, and its weights; True ends the training there.
     """
     optimiser = LBFGS() if optimiser is None else optimiser
@@ -143,9 +150,8 @@ def train_log_linear(
     if start.shape != (problem.n_features,):
         raise ValueError(f"initial weights have the shape {start.shape}, but there are {problem.n_features} features")
     solver = _Solver(LogLinearObjective(problem, C=C), tolerance, report, watch)
-    if max_iterations < 1 or solver.standing(start).converged:
-        return start, solver.standing(start)
-    options = optimiser.options(max_iterations)
-    found = minimize(solver, start, jac=True, method=optimiser.method, callback=solver.after_iteration, options=options)
-    weights = np.array(found.x)
-    return weights, solver.standing(weights)
+    found = solver.features.merge(start)
+    if max_iterations > 0 and not solver.standing(found).converged:
+        options, watched = optimiser.options(max_iterations), solver.after_iteration
+        found = minimize(solver, found, jac=True, method=optimiser.method, callback=watched, options=options).x
+    return solver.features.spread(found), solver.standing(found)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from spacy_mtt.learning.log_linear import LBFGS, ConjugateGradient, LogLinearObjective, train_log_linear
+from spacy_mtt.learning.merged_features import MergedFeatures
+from spacy_mtt.learning.problem import ArcExample, Problem
 from spacy_mtt.learning.stochastic import StochasticGradient
 from spacy_mtt.learning.trainer import PassLimit, Trainer
 from spacy_mtt.learning.tree_space import TreeSpace
-from tests.learning.linear_support import draw_problem, labelled_or_not, spaces, vectors_and_costs
+from tests.learning.linear_support import DenseFeatures, draw_problem, labelled_or_not, spaces, vectors_and_costs
 
 C = 0.7
 
@@ -46,7 +48,8 @@ def test_conjugate_gradient_and_lbfgs_reach_the_same_optimum(space, n_labels):
         assert [r.iterations for r in reports] == list(range(1, len(reports) + 1))
         assert not any(r.converged for r in reports[:-1])
         value, gradient = LogLinearObjective(problem, C=C)(weights)
-        assert report.value == value and report.gradient_norm == np.linalg.norm(gradient)
+        assert report.value == pytest.approx(value, rel=1e-14)
+        assert report.gradient_norm == pytest.approx(np.linalg.norm(gradient), rel=1e-6)
         found[optimiser] = weights
     one, other = found.values()
     np.testing.assert_allclose(one, other, atol=1e-6 * np.linalg.norm(one))
@@ -65,6 +68,46 @@ def test_training_stops_at_its_limit_and_goes_on_from_given_weights():
         train_log_linear(problem, C=C, initial=np.zeros(2))
     with pytest.raises(ValueError, match="C must be above 0, not 0"):
         train_log_linear(problem, C=0)
+
+
+COPIES = [3, 0, 1, 0, 0, 2, 4, 5, 1]  # which feature of a problem each of another one is
+
+
+def with_copies(problem: Problem) -> Problem:
+    """The same trees, with whole numbers as features, some of them several times."""
+    examples = []
+    for each in problem.examples:
+        features = DenseFeatures(np.rint(2 * each.features.vectors[..., COPIES]))
+        examples.append(ArcExample(features, each.heads, each.labels, n_labels=each.n_labels))
+    return Problem.of(examples, problem.space, len(COPIES))
+
+
+@labelled_or_not
+def test_features_that_occur_together_are_one(n_labels):
+    problem = with_copies(draw_problem(TreeSpace(), n_labels=n_labels, lengths=(3, 2, 1, 3)))
+    features, objective = MergedFeatures(problem), LogLinearObjective(problem, C=C)
+    rng = np.random.default_rng(3)
+    merged = rng.normal(size=6)
+    weights = features.spread(merged)
+    assert len({*zip(COPIES, weights, strict=True)}) == len(set(weights)) == 6
+    assert weights @ weights == pytest.approx(merged @ merged)
+    np.testing.assert_allclose(features.merge(weights), merged)
+    _, gradient = objective(weights)
+    np.testing.assert_allclose(features.spread(features.merge_gradient(gradient)), gradient, atol=1e-12)
+    other = rng.normal(size=len(COPIES))
+    mean = features.spread(features.merge(other))
+    for example in problem.examples:
+        np.testing.assert_allclose(example.features.score(mean), example.features.score(other), atol=1e-12)
+    assert objective(mean)[0] < objective(other)[0]
+
+
+def test_training_with_copies_ends_at_the_optimum():
+    problem = with_copies(draw_problem(TreeSpace()))
+    weights, report = train_log_linear(problem, C=C, tolerance=1e-7)
+    value, gradient = LogLinearObjective(problem, C=C)(weights)
+    assert report.converged and value == pytest.approx(report.value, rel=1e-12)
+    assert np.linalg.norm(gradient) == pytest.approx(report.gradient_norm, rel=1e-3)
+    assert np.linalg.norm(gradient) <= 1.1e-7 * np.linalg.norm(weights)
 
 
 @pytest.mark.parametrize("optimiser", [LBFGS(), ConjugateGradient()], ids=["L-BFGS", "CG"])

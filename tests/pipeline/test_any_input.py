@@ -83,10 +83,6 @@ def made(nlp, drawn) -> Doc:
     return Doc(nlp.vocab, words=words, spaces=spaces, sent_starts=starts)
 
 
-def distinct(words: list[str]) -> list[str]:
-    return [word if word.isspace() else f"{word}{place}" for place, word in enumerate(words)]
-
-
 def check_trees(doc: Doc, starts: list) -> None:
     for token, start in list(zip(doc, starts, strict=True))[1:]:
         assert start is None or token.is_sent_start == start
@@ -115,15 +111,32 @@ def test_every_sentence_gets_one_tree(nlp, drawn):
     check_trees(doc, drawn[2])
 
 
+def assert_same_parse(nlp, found: Doc, expected: Doc) -> None:
+    """The same trees, or other ones of the same score but for rounding: among equal words there are many of those."""
+    if parse_of(found) == parse_of(expected):
+        return
+    parser, loose = nlp.get_pipe("mtt_parser"), Doc(nlp.vocab, words=[token.text for token in expected])
+    assert [token.is_sent_start for token in found] == [token.is_sent_start for token in expected]
+    for token, other in zip(loose, expected, strict=True):
+        token.is_sent_start = other.is_sent_start
+    for sentence in parser.distribution(loose):
+        log_probs = [sentence.trees.log_prob(heads_in(sentence.tokens.tolist(), doc)) for doc in (found, expected)]
+        assert log_probs[0] == pytest.approx(log_probs[1], abs=1e-3)
+
+
+def heads_in(tokens: list[int], doc: Doc) -> list[int]:
+    """The heads of the words of a sentence, 0 for the root and words from 1."""
+    return [0 if doc[i].head.i == i else tokens.index(doc[i].head.i) + 1 for i in tokens]
+
+
 @cases
 @given(drawn=st.lists(documents(), max_size=6), batch_size=st.integers(1, 7), data=st.data())
 def test_results_do_not_depend_on_batches_or_order(nlp, drawn, batch_size, data):
-    """Of documents whose words differ: among equal words trees tie but for rounding, which batches change."""
-    drawn = [(distinct(words), *rest) for words, *rest in drawn]
-    alone = [parse_of(nlp(made(nlp, each))) for each in drawn]
+    alone = [nlp(made(nlp, each)) for each in drawn]
     order = data.draw(st.permutations(range(len(drawn))))
     together = list(nlp.pipe([made(nlp, drawn[i]) for i in order], batch_size=batch_size))
-    assert [parse_of(doc) for doc in together] == [alone[i] for i in order]
+    for doc, i in zip(together, order, strict=True):
+        assert_same_parse(nlp, doc, alone[i])
 
 
 PROCESSES = """
