@@ -4,6 +4,7 @@ nox                                                          all of them
 nox -s "tests-3.13(oldest)" -- tests/pipeline -x             one, with arguments for pytest
 """
 
+import os
 import re
 from pathlib import Path
 
@@ -28,3 +29,17 @@ def tests(session: nox.Session, packages: str) -> None:
     session.log(", ".join(pins))
     session.install("-e", ".[dev]", "-c", str(constraints))
     session.run("python", "-m", "pytest", *(session.posargs or ["-n", "auto"]), env={"OMP_NUM_THREADS": "1"})
+
+
+@nox.session(python=PYTHONS[-1])
+@nox.parametrize("compiler", ["gcc", "clang"])
+def kernels(session: nox.Session, compiler: str) -> None:
+    """The kernels compile without a warning."""
+    session.install("Cython>=3.1", "numpy", "setuptools>=77")
+    include = session.run("python", "-c", "import sysconfig; print(sysconfig.get_path('include'))", silent=True).strip()
+    for source in sorted(Path("spacy_mtt").rglob("*.pyx")):
+        made = Path(session.create_tmp()) / f"{source.stem}.c"
+        session.run("cython", "-3", str(source), "-o", str(made), silent=True)
+        folders = (f"-I{include}", f"-I{source.parent}")
+        command = (compiler, "-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-missing-field-initializers")
+        session.run(*command, "-O3", "-fPIC", *folders, "-c", str(made), "-o", os.devnull, external=True, silent=True)
