@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spacy.tokens import Doc
-from thinc.api import Linear, Maxout, Model
+from thinc.api import Linear, Model
 from thinc.types import Floats1d, Floats2d
 
 from . import label_biaffine
 from .arc_biaffine import ArcBiaffine
 from .dropout import FixedDropout
 from .label_biaffine import LabelBiaffine
-from .maxout_norm import no_gradient, predict_maxout
+from .maxout import Maxout, no_gradient
 from .scores import ScoreGradients, Scores
 from .tags import TAGS
 from .units import Segmentation, Units, settled
@@ -201,7 +201,7 @@ def _node_vectors(model, tokens: list[Floats2d], units: Units, is_train: bool) -
 def _hidden_vectors(model, X: Floats2d, is_train: bool) -> tuple[dict[str, Floats2d], Callable]:
     """The hidden vectors (T, width) that each node has as head and as modifier, of arcs and of labels."""
     if not is_train:  # no dropout, no way back
-        return {name: predict_maxout(model.get_ref(name), X) for name in HIDDEN}, no_gradient
+        return {name: model.get_ref(name).predict(X) for name in HIDDEN}, no_gradient
     outputs, backprops = {}, {}
     for name in HIDDEN:
         hidden, backprop_layer = model.get_ref(name)(X, is_train)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from thinc.api import Linear, Maxout, Model, chain, expand_window, with_array, zero_init
+from thinc.api import Linear, Model, chain, expand_window, with_array, zero_init
 from thinc.types import Floats2d
 
 from .dropout import FixedDropout
+from .maxout import Maxout
 
 
 def build_sentence_starts(
