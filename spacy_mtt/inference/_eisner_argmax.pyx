@@ -7,7 +7,7 @@ The recurrences are in _eisner_chart.pxd, the public function in eisner.py.
 from libc.math cimport INFINITY, fabs
 from libc.stdlib cimport calloc, free
 
-from spacy_mtt.inference._eisner_chart cimport INSIDE_CHARTS, Chart, allocate, column_maxima, inside, lay_out
+from spacy_mtt.inference._eisner_chart cimport INSIDE_CHARTS, Chart, allocate, best_split, column_maxima, inside, lay_out
 
 # What a span on the backtracking stack is.
 cdef enum:
@@ -66,20 +66,6 @@ cdef bint tropical_weights(const double[:, ::1] scores, Chart *t) noexcept nogil
             if m != h:
                 t.weight[h * ld + m] = scores[h, m] * scale - t.best[m] * scale
     return True
-
-
-cdef Py_ssize_t best_split(
-    const double *a, Py_ssize_t a_step, const double *b, Py_ssize_t b_step, Py_ssize_t count
-) noexcept nogil:
-    """The first r < count with the largest a[r a_step] + b[r b_step]; one of them is above -inf."""
-    cdef Py_ssize_t r, split = 0
-    cdef double best = -INFINITY, value
-    for r in range(count):
-        value = a[r * a_step] + b[r * b_step]
-        if value > best:
-            best = value
-            split = r
-    return split
 
 
 cdef void backtrack(const Chart *t, bint single_root, Py_ssize_t *stack, Py_ssize_t *heads) noexcept nogil:

@@ -229,3 +229,17 @@ cdef inline void inside_block(Chart *t, double *s, Py_ssize_t i, Py_ssize_t lo) 
         arc_left[r] = t.weight[r * ld + i] * s_r
         right[r] = right_r + arc_right[r]
         left[r] = left_r + arc_left[r]
+
+
+cdef inline Py_ssize_t best_split(
+    const double *a, Py_ssize_t a_step, const double *b, Py_ssize_t b_step, Py_ssize_t count
+) noexcept nogil:
+    """The first r < count with the largest a[r a_step] + b[r b_step]; one of them is above -inf."""
+    cdef Py_ssize_t r, split = 0
+    cdef double best = -INFINITY, value
+    for r in range(count):
+        value = a[r * a_step] + b[r * b_step]
+        if value > best:
+            best = value
+            split = r
+    return split

@@ -7,6 +7,7 @@ The recurrences are in _siblings_chart.pxd, the public function in siblings.py.
 from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 
+from spacy_mtt.inference._eisner_chart cimport best_split
 from spacy_mtt.inference._siblings_chart cimport (
     INSIDE_CHARTS, Chart, allocate, best_parts, inside, lay_out, weigh, weights_of
 )
@@ -144,20 +145,6 @@ cdef void split_arc_left(const Chart *t, Stack *stack, Py_ssize_t i, Py_ssize_t 
     else:
         push(stack, BETWEEN, i, sibling)
         push(stack, ARC_LEFT, sibling, j)
-
-
-cdef Py_ssize_t best_split(
-    const double *a, Py_ssize_t a_step, const double *b, Py_ssize_t b_step, Py_ssize_t count
-) noexcept nogil:
-    """The first r < count with the largest a[r a_step] + b[r b_step]; one of them is above -inf."""
-    cdef Py_ssize_t r, split = 0
-    cdef double best = -INFINITY, value
-    for r in range(count):
-        value = a[r * a_step] + b[r * b_step]
-        if value > best:
-            best = value
-            split = r
-    return split
 
 
 cdef inline void push(Stack *stack, Py_ssize_t kind, Py_ssize_t i, Py_ssize_t j) noexcept nogil:

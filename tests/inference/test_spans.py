@@ -41,14 +41,19 @@ def enumerated(scores, spans, single_root):
     return trees, values, log_z, probabilities, marginals
 
 
-@settings(max_examples=60, deadline=None)
-@given(
-    seed=st.integers(0, 10_000),
-    spans=st.sampled_from(SPANS),
-    single_root=st.booleans(),
-    scale=st.sampled_from([0.1, 2.0, 50.0]),
-    forbidden=st.floats(0, 0.4),
-)
+def cases(spans: list):
+    """Many of: a seed, spans, whether there is a single root, a scale of scores, a share of forbidden arcs."""
+    drawn = given(
+        seed=st.integers(0, 10_000),
+        spans=st.sampled_from(spans),
+        single_root=st.booleans(),
+        scale=st.sampled_from([0.1, 2.0, 50.0]),
+        forbidden=st.floats(0, 0.4),
+    )
+    return lambda test: settings(max_examples=60, deadline=None)(drawn(test))
+
+
+@cases(SPANS)
 def test_every_answer_is_that_of_enumeration(seed, spans, single_root, scale, forbidden):
     rng = np.random.default_rng(seed)
     scores = scale * rng.normal(size=(6, 6))
