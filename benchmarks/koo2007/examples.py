@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from spacy_mtt.learning.tree_space import TreeSpace, batches_by_length
 from spacy_mtt.treebanks.projectivisation import projectivise
 from spacy_mtt.treebanks.sentence import TreebankSentence
 
+Decoder = Callable[[Sequence[np.ndarray]], np.ndarray]  # from scores of sentences to their heads, padded
+
 
 class ToParse:
     """Sentences with features, to be parsed."""
@@ -24,13 +26,13 @@ class ToParse:
         self.features = features
         self._batches = list(batches_by_length([item.n for item in features], MAX_CELLS))
 
-    def trees(self, weights: np.ndarray, *spaces: TreeSpace) -> list[list[np.ndarray]]:
-        """For each of the tree spaces the best trees under the weights, heads (n,) of each sentence."""
-        answer: list[list] = [[None] * len(self.features) for _ in spaces]
+    def trees(self, weights: np.ndarray, *decoders: Decoder) -> list[list[np.ndarray]]:
+        """For each decoder the trees that it finds under the weights, heads (n,) of each sentence."""
+        answer: list[list] = [[None] * len(self.features) for _ in decoders]
         for batch in self._batches:
             scores = [self.features[index].score(weights) for index in batch]
-            for trees, space in zip(answer, spaces, strict=True):
-                for index, heads in zip(batch, space.distributions(scores).argmax(), strict=True):
+            for trees, decode in zip(answer, decoders, strict=True):
+                for index, heads in zip(batch, decode(scores), strict=True):
                     trees[index] = heads[: self.features[index].n].copy()
         return answer
 

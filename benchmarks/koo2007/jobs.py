@@ -8,18 +8,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from benchmarks.koo2007.corpora import Corpus, load_corpus
-from benchmarks.koo2007.examples import Material, prepare
+from benchmarks.koo2007.examples import Decoder, Material, prepare
 from benchmarks.koo2007.methods import METHODS
 from benchmarks.koo2007.scoring import GoldHeads
 from spacy_mtt.learning.tree_space import TreeSpace
 
 VERSION = 1  # of what jobs compute; results of other versions are not used
 DECODINGS = ("non-projective", "projective")
+RISK = "minimum risk"  # over non-projective trees; no part of the paper's experiment
 
 
 @dataclass(frozen=True)
@@ -70,21 +71,27 @@ class Search(Job):
     `passes` and the `UAS` of each decoding.
     """
 
+    kind: ClassVar[str] = "search"
+
     def settings(self) -> dict[str, Any]:
-        return {"kind": "search", **super().settings()}
+        return {"kind": self.kind, **super().settings()}
+
+    def decodings(self) -> tuple[str, ...]:
+        """What is tried."""
+        return DECODINGS[1:] if self.projective else DECODINGS
 
     def run(self) -> dict[str, Any]:
         corpus, material = search_material(self.treebank)
         gold = GoldHeads(corpus.validation)
-        decodings = DECODINGS[1:] if self.projective else DECODINGS
-        spaces = [space_of(decoding, corpus) for decoding in decodings]
+        decodings = self.decodings()
+        decoders = [decoder_of(decoding, corpus) for decoding in decodings]
         method = METHODS[self.method]
         curve: list[dict[str, Any]] = []
 
         def watch(number: int, weights: np.ndarray) -> bool:
             if number % method.every:
                 return False
-            trees = material.to_parse.trees(weights, *spaces)
+            trees = material.to_parse.trees(weights, *decoders)
             scores = [gold.uas(gold.correct(each)) for each in trees]
             curve.append({"passes": number, "UAS": dict(zip(decodings, scores, strict=True))})
             best = [max(point["UAS"].values()) for point in curve]
@@ -92,6 +99,16 @@ class Search(Job):
 
         method.train(material.problems[self.projective], self.C, watch)
         return {"curve": curve}
+
+
+@dataclass(frozen=True)
+class RiskSearch(Search):
+    """The same with minimum risk as the decoding."""
+
+    kind: ClassVar[str] = "risk search"
+
+    def decodings(self) -> tuple[str, ...]:
+        return (RISK,)
 
 
 @dataclass(frozen=True)
@@ -119,7 +136,7 @@ class Final(Job):
 
         method = METHODS[self.method]
         method.train(material.problems[self.projective], self.C, watch, passes=self.passes)
-        (trees,) = material.to_parse.trees(last[0], space_of(self.decoding, corpus))
+        (trees,) = material.to_parse.trees(last[0], decoder_of(self.decoding, corpus))
         correct = gold.correct(trees)
         return {
             "heads": [heads.tolist() for heads in trees],
@@ -130,9 +147,12 @@ class Final(Job):
         }
 
 
-def space_of(decoding: str, corpus: Corpus) -> TreeSpace:
-    """The trees to parse into."""
-    return TreeSpace(projective=decoding == "projective", single_root=corpus.single_root)
+def decoder_of(decoding: str, corpus: Corpus) -> Decoder:
+    """From scores to trees."""
+    space = TreeSpace(projective=decoding == "projective", single_root=corpus.single_root)
+    if decoding == RISK:
+        return lambda scores: space.distributions(scores).mbr()
+    return lambda scores: space.distributions(scores).argmax()
 
 
 # A worker keeps the features of one treebank: the jobs of a treebank come one after the other.

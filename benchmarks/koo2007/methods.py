@@ -99,12 +99,13 @@ METHODS = {
             "max-margin",
             (0.003, 0.01, 0.03),
             1,
-            passes=16,
-            every=1,
-            patience=3,
-            earliest=10,
+            passes=50,
+            every=5,
+            patience=10,
             options=STEPS,
         ),
-        Method("log-linear", "log-linear", (0.03, 0.1, 0.3), 1, passes=50, every=2, patience=3, options={"memory": 10}),
+        Method(
+            "log-linear", "log-linear", (0.03, 0.1, 0.3), 1, passes=100, every=10, patience=10, options={"memory": 10}
+        ),
     )
 }

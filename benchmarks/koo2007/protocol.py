@@ -32,11 +32,13 @@ def best_point(C: float | None, result: dict[str, Any]) -> Choice:
     return max(points, key=lambda point: point.uas)
 
 
-def searches(treebank: Treebank, method: Method, projective: bool, results: Results) -> list[Search]:
+def searches(
+    treebank: Treebank, method: Method, projective: bool, results: Results, kind: type[Search] = Search
+) -> list[Search]:
     """The searches of a setting, by C: those of the range, then, while the best C is at an end, one more there."""
     constants = sorted(method.constants) or [None]
     for _ in range(method.widen):
-        done = {C: results(Search(treebank, method.name, projective, C)) for C in constants}
+        done = {C: results(kind(treebank, method.name, projective, C)) for C in constants}
         if None in done.values():
             break
         best = max(constants, key=lambda C: best_point(C, done[C]).uas)
@@ -44,7 +46,7 @@ def searches(treebank: Treebank, method: Method, projective: bool, results: Resu
             constants.insert(0, further(constants[0], -1))
         elif best == constants[-1]:
             constants.append(further(constants[-1], 1))
-    return [Search(treebank, method.name, projective, C) for C in constants]
+    return [kind(treebank, method.name, projective, C) for C in constants]
 
 
 def further(C: float, steps: int) -> float:
@@ -52,17 +54,21 @@ def further(C: float, steps: int) -> float:
     return float(f"{10 ** ((round(2 * math.log10(C)) + steps) / 2):.1g}")
 
 
-def choose(treebank: Treebank, method: Method, projective: bool, results: Results) -> Choice | None:
+def choose(
+    treebank: Treebank, method: Method, projective: bool, results: Results, kind: type[Search] = Search
+) -> Choice | None:
     """What the searches of a setting chose; None if they are not done. Of equal ones the smallest C."""
-    found = [(job.C, results(job)) for job in searches(treebank, method, projective, results)]
+    found = [(job.C, results(job)) for job in searches(treebank, method, projective, results, kind)]
     if any(result is None for _, result in found):
         return None
     return max((best_point(C, result) for C, result in found), key=lambda point: point.uas)
 
 
-def final_job(treebank: Treebank, method: Method, projective: bool, results: Results) -> Final | None:
+def final_job(
+    treebank: Treebank, method: Method, projective: bool, results: Results, kind: type[Search] = Search
+) -> Final | None:
     """The final run of a setting; None if its searches are not done."""
-    choice = choose(treebank, method, projective, results)
+    choice = choose(treebank, method, projective, results, kind)
     if choice is None:
         return None
     return Final(treebank, method.name, projective, choice.C, choice.passes, choice.decoding)

@@ -6,19 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.koo2007.corpora import Corpus, load_corpus
-from benchmarks.koo2007.jobs import Treebank
+from benchmarks.koo2007.jobs import RiskSearch, Treebank
 from benchmarks.koo2007.methods import METHODS
 from benchmarks.koo2007.protocol import SETTINGS, Choice, choose, final_job, searches
 from benchmarks.koo2007.sign_test import SignTest
 from benchmarks.koo2007.store import Store
 from spacy_mtt.treebanks.statistics import TreebankStatistics
 
+RISK_SETTING = (METHODS["log-linear"], False)
 Setting = tuple[str, bool]  # the method, and whether its training trees are projective
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A treebank of which all is done. seconds: processor time of all its jobs."""
+    """A treebank of which all is done. seconds: processor time of all its jobs.
+
+    risk: the choice and the result of decoding by minimum risk (see minimum_risk.py), if that was run.
+    """
 
     name: str
     statistics: dict[str, TreebankStatistics]  # by part
@@ -26,6 +30,7 @@ class Outcome:
     choices: dict[Setting, Choice]
     results: dict[Setting, dict[str, Any]]
     seconds: float
+    risk: tuple[Choice, dict[str, Any]] | None = None
 
     def uas(self, setting: Setting) -> float:
         """On the test part, in percent."""
@@ -54,7 +59,15 @@ def outcome(treebank: Treebank, store: Store) -> Outcome | None:
         jobs = [job, *searches(treebank, method, projective, store.get)]
         seconds += sum(map(store.seconds, jobs))
     corpus = load_corpus(treebank.project, treebank.name)
-    return Outcome(treebank.name, statistics(corpus), corpus.single_root, choices, results, seconds)
+    risk = minimum_risk(treebank, store)
+    return Outcome(treebank.name, statistics(corpus), corpus.single_root, choices, results, seconds, risk)
+
+
+def minimum_risk(treebank: Treebank, store: Store) -> tuple[Choice, dict[str, Any]] | None:
+    """What was chosen for decoding by minimum risk, and what came out on the test part; None if that was not run."""
+    job = final_job(treebank, *RISK_SETTING, store.get, RiskSearch)
+    result = None if job is None else store.get(job)
+    return None if result is None else (choose(treebank, *RISK_SETTING, store.get, RiskSearch), result)
 
 
 def statistics(corpus: Corpus) -> dict[str, TreebankStatistics]:

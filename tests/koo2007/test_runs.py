@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from weasel.util.config import load_project_config
 
-from benchmarks.koo2007 import grid, paper
+from benchmarks.koo2007 import grid, minimum_risk, paper
 from benchmarks.koo2007.__main__ import main, options_of
 from benchmarks.koo2007.corpora import load_corpus
 from benchmarks.koo2007.grid import run, workers
-from benchmarks.koo2007.jobs import Final, Search
+from benchmarks.koo2007.jobs import RISK, Final, RiskSearch, Search
 from benchmarks.koo2007.protocol import SETTINGS, next_jobs
 from benchmarks.koo2007.report import outcome
 from benchmarks.koo2007.store import Store
@@ -143,3 +143,21 @@ def test_a_job_of_another_worker_is_not_run_again(treebank, tmp_path, calls):
     store.put(job, {"curve": []}, 0.0)
     grid.do(job, store)
     assert not calls
+
+
+@pytest.mark.slow
+def test_minimum_risk_is_run_once_and_told(treebank, tmp_path, calls, capsys):
+    page = tmp_path / "koo2007.md"
+    arguments = ["--treebanks", "tiny", "--project", str(treebank.project), "--results", str(tmp_path / "results")]
+    main([*arguments, "--out", str(page)])
+    assert "Minimum risk" not in page.read_text(encoding="utf8")
+    before = len(calls)
+    minimum_risk.main(arguments)
+    assert {type(job) for job in calls[before:]} == {RiskSearch, Final} and calls[-1].decoding == RISK
+    done, line = len(calls), capsys.readouterr().out.splitlines()[-1]
+    minimum_risk.main(arguments)
+    assert len(calls) == done
+    choice, result = outcome(treebank, Store(tmp_path / "results")).risk
+    assert f"UAS {choice.uas:.2f} validation, {result['UAS']:.2f} test" in line and result["UAS"] > 60
+    main([*arguments, "--out", str(page), "--report"])
+    assert f"| {choice.C:g} | {choice.passes} | {choice.uas:.2f} | {result['UAS']:.2f} |" in page.read_text("utf8")
