@@ -149,10 +149,11 @@ def claims(outcomes: Sequence[Outcome]) -> str:
         if title_of(each.name).language == "Dutch":
             lines += [dutch(each, name) for name in METHODS]
             best = max(each.uas(each.by_validation(name)) for name in METHODS)
+            by_risk = each.risk[1]["UAS"] if each.risk else 0.0
             lines.append(
-                f"- *Dutch with at least 80.0*: {verdict(best >= 80.0)} The best of table 3 has {best:.2f}, the "
-                "paper's best 79.69 from twice as many sentences."
-                + (f" By minimum risk: {each.risk[1]['UAS']:.2f}." if each.risk else "")
+                f"- *Dutch with at least 80.0*: {verdict(max(best, by_risk) >= 80.0)} The best of table 3 has "
+                f"{best:.2f}, the paper's best 79.69 from twice as many sentences"
+                + (f"; decoded by minimum risk, log-linear: {by_risk:.2f}." if by_risk else ".")
             )
     return "## What holds\n\n" + "\n".join(lines)
 

@@ -51,6 +51,7 @@ python -m spacy project run koo2007 . --vars.koo2007_treebanks UD_Latin-Perseus
 python -m benchmarks.koo2007 --from FOLDER --jobs 8
 python -m benchmarks.koo2007 --jobs 8 --backend dask --together
 python -m benchmarks.koo2007 --backend dask --scheduler tcp://HOST:8786 --together
+python -m benchmarks.koo2007.minimum_risk --treebanks conllx-dutch-alpino6000
 ```
 
 The first form fetches and runs all ten treebanks, the second one; `--vars.treebanks_folder FOLDER` or `--from

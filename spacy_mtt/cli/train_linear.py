@@ -36,8 +36,18 @@ def train_linear(
     ctx: typer.Context,  # overrides of the config
     config_path: Annotated[Path, typer.Argument(help="Training config, such as configs/linear-eg.cfg", dir_okay=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for model-best and model-last")],
-    passes: Annotated[int, typer.Option("--passes", min=1, help="Passes over the training data, or iterations")] = 10,
-    eval_every: Annotated[int, typer.Option("--eval-every", min=1, help="Passes between evaluations")] = 1,
+    passes: Annotated[
+        int | None,
+        typer.Option(
+            "--passes",
+            min=1,
+            help="Passes over the training data, or iterations; if not given, 100 of L-BFGS, 30 of exponentiated "
+            "gradient, 10 of others",
+        ),
+    ] = None,
+    eval_every: Annotated[
+        int | None, typer.Option("--eval-every", min=1, help="Passes between evaluations; if not given, 5 of 100, or 1")
+    ] = None,
     storage: Annotated[
         str, typer.Option("--storage", help="cached: keep all features in memory; computed: find them in every pass")
     ] = "cached",
@@ -53,8 +63,9 @@ def train_linear(
         fail(f"--storage must be cached or computed, not {storage!r}")
     try:
         config = load_config(config_path, overrides=parse_config_overrides(ctx.args), interpolate=False)
-        run = _Run(init_nlp(config), output, eval_every=eval_every, storage=storage)
-        run.train(passes, resume=resume)
+        run = _Run(init_nlp(config), output, storage=storage)
+        passes = passes or run.training.usual_passes
+        run.train(passes, eval_every=eval_every or max(1, passes // 20), resume=resume)
     except ConfigValidationError as error:
         fail(str(error).strip())
     except (ValueError, OSError) as error:
@@ -66,10 +77,9 @@ def train_linear(
 class _Run:
     """A training run with an output folder."""
 
-    def __init__(self, nlp: Language, output: Path, *, eval_every: int, storage: str):
+    def __init__(self, nlp: Language, output: Path, *, storage: str):
         self.nlp = nlp
         self.output = output
-        self.eval_every = eval_every
         config = nlp.config.interpolate()
         self.settings: dict[str, Any] = registry.resolve(config["training"], schema=ConfigSchemaTraining)
         self.train_corpus, dev_corpus = resolve_dot_names(
@@ -81,7 +91,7 @@ class _Run:
         self.best = -np.inf
         self.training = self._training(storage)
 
-    def train(self, passes: int, *, resume: bool) -> None:
+    def train(self, passes: int, *, eval_every: int, resume: bool) -> None:
         """Run the passes that are left, with a line for each evaluation."""
         if resume:
             self._restore()
@@ -90,13 +100,13 @@ class _Run:
         for reason, count in self.training.excluded.items():
             typer.echo(f"left out: {count} of {len(self.training.sentences)} sentences ({reason})")
         with tqdm(total=passes, initial=self.training.passes, desc="passes", unit="pass", disable=None) as bar:
-            self.training.run(passes, self._after(bar, passes))
+            self.training.run(passes, self._after(bar, passes, eval_every))
         typer.echo(f"saved: {self.output / 'model-best'} (score {self.best:.4f})")
 
-    def _after(self, bar: tqdm, passes: int) -> Callable[[Pass], None]:
+    def _after(self, bar: tqdm, passes: int, eval_every: int) -> Callable[[Pass], None]:
         def after_pass(done: Pass) -> None:
             bar.update()
-            if done.number % self.eval_every and done.number != passes and not done.finished:
+            if done.number % eval_every and done.number != passes and not done.finished:
                 return
             score, scores = self.evaluate()
             values = {**done.values, **{key: scores[key] for key in ("dep_uas", "dep_las") if key in scores}}

@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 from thinc.api import Optimizer
 
+from spacy_mtt.learning.exponentiated_gradient import ExponentiatedGradient
 from spacy_mtt.learning.lazy_weights import LazyWeights
 from spacy_mtt.learning.log_linear import BatchReport
 from spacy_mtt.learning.objective import LabelledWords
@@ -19,6 +20,8 @@ from spacy_mtt.scoring.sparse_model import weights_of
 
 from .component import MatrixTreeParser
 from .sparse_sentences import Pass, Sentence, State
+
+ONLINE_PASSES = 10  # of the perceptron and MIRA
 
 
 class LinearTraining:
@@ -58,6 +61,13 @@ class LinearTraining:
     def passes(self) -> int:
         """How many are done."""
         return self._passes
+
+    @property
+    def usual_passes(self) -> int:
+        """How many bring nearly all there is to gain on some thousand sentences (docs/koo2007.md)."""
+        if self._trainer is None:
+            return 100
+        return 30 if isinstance(self._trainer.learner, ExponentiatedGradient) else ONLINE_PASSES
 
     def run(self, passes: int, after_pass: Callable[[Pass], None]) -> None:
         """Train for so many passes, those before a resumption included. Batch methods count iterations as passes.

@@ -61,6 +61,20 @@ def test_labelled_trees_with_computed_features(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "config,passes,every", [("linear-perceptron", 10, 1), ("linear-eg", 30, 1), ("linear-loglinear", 100, 5)]
+)
+def test_passes_that_are_enough(config, passes, every, tmp_path):
+    few = ["--corpora.train.limit", "8", "--corpora.dev.limit", "2"]
+    result = train(config, tmp_path, *few)
+    assert result.exit_code == 0, result.output
+    evaluated = [int(line.split()[1]) for line in result.output.splitlines() if line.startswith("pass ")]
+    if config == "linear-loglinear":  # stops when it has converged
+        assert evaluated[:2] == [5, 10] and evaluated[-1] <= passes
+    else:
+        assert evaluated == list(range(every, passes + 1, every))
+
+
+@pytest.mark.parametrize(
     "options,message",
     [
         (["--storage", "disk"], "--storage must be cached or computed, not 'disk'"),
