@@ -40,7 +40,9 @@ same for all.
   point, the best of them is an accident, and a final run that stops at that pass need not be good (Basque: pass 24
   with C = 0.3 had the best validation score, 77.37, and 77.85 on the test part; with 100 passes C = 0.1 is best,
   77.43 and 79.46). Max-margin models had not either (Arabic, C = 0.01: validation 76.7 after 16 passes, 77.8 after
-  45). Nothing but the limits of passes was changed. What the first round had found is told at the end."""
+  45). Nothing but the limits of passes was changed. The first round had found, with test parts
+  scored: log-linear over the perceptron +0.35 points on seven treebanks, 647/591 sentences, p = 0.12; max-margin
+  over the perceptron +0.62 on all ten, 1,131/1,042, p = 0.059; on Dutch at best 80.01."""
 
 REPEATING = """## To repeat
 
