@@ -2,7 +2,7 @@
 
     python -m benchmarks.rehearsal MODEL --old UD_English-EWT --new UD_English-ParTUT --from FOLDER
 
-Updates of 500 words each from the train part of the new treebank; with rehearsal each is followed by a rehearsal of 500
+Updates of 500 words each from the train part of the new treebank; with rehearsal each is followed by rehearsals of 500
 words of the old one, of which only the text is used. Both dev parts are scored, with gold boundaries. Test parts are
 not touched. Writes docs/benchmarks/rehearsal.md.
 """
@@ -57,7 +57,7 @@ def learn_on(nlp: Language, folders: dict[str, Path], options: argparse.Namespac
     optimizer, old, new = Adam(options.rate), batches(old), batches(new)
     for _ in tqdm(range(options.steps), desc="with rehearsal" if rehearse else "without", disable=None):
         nlp.update(next(new), sgd=optimizer)
-        if rehearse:
+        for _ in range(options.rehearsals if rehearse else 0):
             nlp.rehearse(next(old), sgd=optimizer)
 
 
@@ -76,12 +76,14 @@ def page(rows: dict[str, list[float]], options: argparse.Namespace) -> str:
     """The table in Markdown."""
     names = [f"{treebank} {score}" for treebank in (options.old, options.new) for score in COLUMNS]
     given = f"--old {options.old} --new {options.new} --steps {options.steps} --rate {options.rate:g}"
+    given += f" --rehearsals {options.rehearsals}"
     command = f"python -m benchmarks.rehearsal MODEL {given} --seed {options.seed}"
     lines = [
         "# Learning on, with and without rehearsal",
         "",
         f"Written by `{command}` with a model of `configs/recommended.cfg` for {options.old}: updates of {WORDS} words "
-        f"of {options.new}, at a constant learning rate. Dev parts, gold boundaries, by the rules of CoNLL-X.",
+        f"of {options.new}, with rehearsal followed by {options.rehearsals} rehearsals of {WORDS} words of text of "
+        f"{options.old}, at a constant learning rate. Dev parts, gold boundaries, by the rules of CoNLL-X.",
         "",
         f"| | {' | '.join(names)} |",
         "|---|" + "---:|" * len(names),
@@ -98,6 +100,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--new", required=True, metavar="NAME")
     parser.add_argument("--parser", default="mtt_parser", help="name of the parser in the pipeline")
     parser.add_argument("--steps", type=int, default=200)
+    parser.add_argument("--rehearsals", type=int, default=3, help="after each update")
     parser.add_argument("--rate", type=float, default=0.0005)
     parser.add_argument("--seed", type=int, default=0)
     add_folders(parser)
