@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import spacy
 from spacy.tokens import Doc
-from thinc.api import Adam
+from thinc.api import Adam, to_numpy
 
+from spacy_mtt.scoring.dropout import FixedDropout
 from tests.pipeline.helpers import SENTENCES, TINY, examples, gold_doc, parse_of
 from tests.pipeline.linear_helpers import OBJECTIVES, linear_pipeline, low_rank_pipeline, plain_steps
 from tests.pipeline.linear_helpers import treebank as dutch_examples
@@ -26,13 +27,14 @@ WITHOUT_DROPOUT = {
         "tok2vec": {"embed": {"dropout": 0.0}},
     }
 }
+SMALL = {**TINY, "model": {**TINY["model"], "segmenter": {"dropout": 0.0}}}
 CONFIGS = {
-    "convolutions": TINY,
+    "convolutions": SMALL,
     "recommended": WITHOUT_DROPOUT,
-    "labelled": {**TINY, **LABELLED, "probabilities": True},
-    "projective": {**TINY, **PROJECTIVE, "decoder": {"@misc": "spacy_mtt.Eisner.v1"}},
-    "minimum risk": {**TINY, "decoder": {"@misc": "spacy_mtt.MinimumRisk.v1"}, "probabilities": True},
-    "eg": {**TINY, "objective": {"@misc": "spacy_mtt.ExponentiatedGradient.v1", "C": 0.1}},
+    "labelled": {**SMALL, **LABELLED, "probabilities": True},
+    "projective": {**SMALL, **PROJECTIVE, "decoder": {"@misc": "spacy_mtt.Eisner.v1"}},
+    "minimum risk": {**SMALL, "decoder": {"@misc": "spacy_mtt.MinimumRisk.v1"}, "probabilities": True},
+    "eg": {**SMALL, "objective": {"@misc": "spacy_mtt.ExponentiatedGradient.v1", "C": 0.1}},
 }
 
 
@@ -57,6 +59,16 @@ def built(config: dict):
 def learned(nlp, data, steps: int = 4) -> list[float]:
     optimizer = Adam(0.003)
     return [nlp.update(data, sgd=optimizer)["mtt_parser"] for _ in range(steps)]
+
+
+def test_dropout(gpu):
+    """Whose masks are not those of the CPU."""
+    model = FixedDropout(0.25)
+    ones = model.ops.xp.ones((200, 100), dtype="float32")
+    Y, backprop = model(ones, True)
+    assert isinstance(Y, Array)
+    assert 0.2 < (to_numpy(Y) == 0).mean() < 0.3
+    np.testing.assert_array_equal(to_numpy(backprop(ones)), to_numpy(Y))
 
 
 @pytest.mark.parametrize("name", CONFIGS)
@@ -91,7 +103,7 @@ def test_trained_on_the_cpu_it_parses_the_same():
 
 
 def test_everything_that_can_be_asked(gpu):
-    nlp, data = built({**TINY, "probabilities": True})
+    nlp, data = built({**SMALL, "probabilities": True})
     parser = nlp.get_pipe("mtt_parser")
     doc = nlp.make_doc("the cat saw a small dog")
     assert np.isfinite(parser.distribution(doc)[0].trees.log_partition)
