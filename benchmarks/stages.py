@@ -19,12 +19,13 @@ import spacy
 from spacy.language import Language
 from tqdm import tqdm
 
+from benchmarks.accuracy.contenders import SENTENCES_PER_DOC
 from spacy_mtt.pipeline.component import MatrixTreeParser
 from spacy_mtt.treebanks.docs import blank_doc
 from spacy_mtt.treebanks.reading import read_treebank
 from spacy_mtt.treebanks.writing import replacing
 
-SENTENCES, BATCH = 10, 16
+BATCH = 16
 VECTORS, SCORES, TREES, WRITING, REST = "token vectors", "arc scores", "trees and labels", "writing", "all else"
 STAGES = (VECTORS, SCORES, TREES, WRITING, REST)
 
@@ -76,7 +77,7 @@ def measure(pipelines: dict[str, Language], treebank: Path, rounds: int) -> dict
     """For each pipeline the microseconds a word in each stage, (rounds, stages)."""
     sentences = list(read_treebank(treebank))
     words = sum(len(sentence.forms) for sentence in sentences)
-    groups = [sentences[i : i + SENTENCES] for i in range(0, len(sentences), SENTENCES)]
+    groups = [sentences[i : i + SENTENCES_PER_DOC] for i in range(0, len(sentences), SENTENCES_PER_DOC)]
     clocks = {name: on_the_clock(nlp) for name, nlp in pipelines.items()}
     found: dict[str, list] = {name: [] for name in pipelines}
     for number in tqdm(range(rounds + 1), desc="stages", disable=None):
@@ -95,8 +96,8 @@ def page(found: dict[str, np.ndarray], treebank: Path) -> str:
     lines = [
         "# Where the time goes",
         "",
-        f"Written by `python -m benchmarks.stages` on {'/'.join(treebank.parts[-2:])}, docs of {SENTENCES} sentences, "
-        f"batches of {BATCH} docs: processor microseconds a word on one thread, medians of {n_rounds} "
+        f"Written by `python -m benchmarks.stages` on {'/'.join(treebank.parts[-2:])}, docs of {SENTENCES_PER_DOC} "
+        f"sentences, batches of {BATCH} docs: processor microseconds a word on one thread, medians of {n_rounds} "
         "rounds. *Share*: of all but the token vectors in the whole, from token vectors to the written Doc.",
         "",
         f"| pipeline | {' | '.join(STAGES)} | together | share |",

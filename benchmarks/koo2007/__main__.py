@@ -49,11 +49,10 @@ def main(arguments: list[str] | None = None) -> None:
     """The command; see the module's text."""
     options = options_of(arguments)
     project, store = options.project.resolve(), Store(options.results.resolve())
-    names = list(TITLES) if options.treebanks == ["all"] else options.treebanks
+    names = names_of(options)
     try:
-        for name in [] if options.report else names:
-            for _ in fetch_treebank(name, project, folder=options.folder or None):
-                pass
+        if not options.report:
+            fetch(names, project, options.folder)
         to_run, to_show = treebanks(project, names), treebanks(project, shown(project, names))
         if not options.report:
             with workers(options.backend, options.jobs, options.scheduler):
@@ -62,6 +61,18 @@ def main(arguments: list[str] | None = None) -> None:
         write_page(options.out, to_show, store)
     except (TreebankError, ValueError) as error:
         sys.exit(f"error: {error}")
+
+
+def names_of(options: argparse.Namespace) -> list[str]:
+    """The treebanks that the command line asks for."""
+    return list(TITLES) if options.treebanks == ["all"] else options.treebanks
+
+
+def fetch(names: Sequence[str], project: Path, folder: str) -> None:
+    """Get the files of these treebanks, from a local `folder` if it is not empty."""
+    for name in names:
+        for _ in fetch_treebank(name, project, folder=folder or None):
+            pass
 
 
 def shown(project: Path, names: Sequence[str]) -> list[str]:

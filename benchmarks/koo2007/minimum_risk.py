@@ -10,22 +10,24 @@ from __future__ import annotations
 
 import sys
 
-from benchmarks.koo2007.__main__ import options_of, treebanks
+from benchmarks.koo2007.__main__ import fetch, names_of, options_of, treebanks
 from benchmarks.koo2007.grid import do
 from benchmarks.koo2007.jobs import RiskSearch, Treebank
+from benchmarks.koo2007.methods import METHODS
 from benchmarks.koo2007.protocol import final_job, searches
 from benchmarks.koo2007.report import RISK_SETTING, minimum_risk
 from benchmarks.koo2007.store import Store
-from spacy_mtt.treebanks.assets import fetch_treebank
 from spacy_mtt.treebanks.errors import TreebankError
 
 
 def run(treebank: Treebank, store: Store) -> None:
     """Do what has not been done."""
-    while left := [job for job in searches(treebank, *RISK_SETTING, store.get, RiskSearch) if store.get(job) is None]:
+    name, projective = RISK_SETTING
+    asked = (treebank, METHODS[name], projective, store.get, RiskSearch)
+    while left := [job for job in searches(*asked) if store.get(job) is None]:
         for job in left:
             do(job, store)
-    do(final_job(treebank, *RISK_SETTING, store.get, RiskSearch), store)
+    do(final_job(*asked), store)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -33,10 +35,8 @@ def main(arguments: list[str] | None = None) -> None:
     options = options_of(arguments)
     project, store = options.project.resolve(), Store(options.results.resolve())
     try:
-        for name in options.treebanks:
-            for _ in fetch_treebank(name, project, folder=options.folder or None):
-                pass
-        for treebank in treebanks(project, options.treebanks):
+        fetch(names_of(options), project, options.folder)
+        for treebank in treebanks(project, names_of(options)):
             run(treebank, store)
             choice, result = minimum_risk(treebank, store)
             print(

@@ -10,7 +10,7 @@ from benchmarks.koo2007 import paper
 from benchmarks.koo2007.methods import METHODS
 from benchmarks.koo2007.prose import HEADER, REPEATING
 from benchmarks.koo2007.protocol import SETTINGS
-from benchmarks.koo2007.report import Outcome, Setting, total
+from benchmarks.koo2007.report import RISK_SETTING, Outcome, Setting, total
 from benchmarks.koo2007.sign_test import SignTest
 from benchmarks.koo2007.titles import title_of
 
@@ -165,10 +165,9 @@ def risk(outcomes: Sequence[Outcome]) -> str:
         if each.risk is None:
             continue
         choice, result = each.risk
-        setting = ("log-linear", False)
-        test = SignTest.of(result["correct"], each.results[setting]["correct"])
+        test = SignTest.of(result["correct"], each.results[RISK_SETTING]["correct"])
         cells = [f"{choice.C:g}", f"{choice.passes}", f"{choice.uas:.2f}", f"{result['UAS']:.2f}"]
-        rows.append([title_of(each.name).language, f"{each.uas(setting):.2f}", *cells, shown(test)])
+        rows.append([title_of(each.name).language, f"{each.uas(RISK_SETTING):.2f}", *cells, shown(test)])
     if not rows:
         return ""
     columns = ("", "UAS of table 2", "C", "passes", "UAS validation", "UAS test", "sign test")

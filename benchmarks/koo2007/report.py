@@ -13,8 +13,8 @@ from benchmarks.koo2007.sign_test import SignTest
 from benchmarks.koo2007.store import Store
 from spacy_mtt.treebanks.statistics import TreebankStatistics
 
-RISK_SETTING = (METHODS["log-linear"], False)
 Setting = tuple[str, bool]  # the method, and whether its training trees are projective
+RISK_SETTING: Setting = ("log-linear", False)
 
 
 @dataclass(frozen=True)
@@ -65,9 +65,11 @@ def outcome(treebank: Treebank, store: Store) -> Outcome | None:
 
 def minimum_risk(treebank: Treebank, store: Store) -> tuple[Choice, dict[str, Any]] | None:
     """What was chosen for decoding by minimum risk, and what came out on the test part; None if that was not run."""
-    job = final_job(treebank, *RISK_SETTING, store.get, RiskSearch)
+    name, projective = RISK_SETTING
+    asked = (treebank, METHODS[name], projective, store.get, RiskSearch)
+    job = final_job(*asked)
     result = None if job is None else store.get(job)
-    return None if result is None else (choose(treebank, *RISK_SETTING, store.get, RiskSearch), result)
+    return None if result is None else (choose(*asked), result)
 
 
 def statistics(corpus: Corpus) -> dict[str, TreebankStatistics]:
