@@ -1,4 +1,4 @@
-"""RBGParser's low-rank tensor model beside the linear one, as one table: shares of theta, ranks, dev and test.
+"""RBGParser's low-rank tensor model beside the linear one, as one table: shares of theta, ranks, dropout, dev and test.
 
     python -m benchmarks.low_rank --folder assets/treebanks --treebanks conllx-dutch-alpino6000 --out table.md
 
@@ -10,12 +10,13 @@ the same settings on the same files is not made again: the command can be stoppe
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,8 @@ RBGPARSER = {
     "conllx-dutch-alpino6000": ("82.33", "592", "7.1"),
     "conllx-portuguese-bosque3500": ("90.20", "1,398", "7.3"),
 }
-COLUMNS = ("treebank", "gamma", "rank", "dev UAS", "test UAS", "seconds", "CPU seconds", "peak GB", "parameters MB")
+SETTINGS = ("treebank", "gamma", "rank", "dropout")
+COLUMNS = (*SETTINGS, "dev UAS", "test UAS", "seconds", "CPU seconds", "peak GB", "parameters MB")
 
 PAGE = """# The low-rank tensor model on treebanks
 
@@ -46,17 +48,38 @@ on the same files and the same kind of machine.
 """
 
 
-def grid(gammas: list[float], ranks: list[int]) -> list[tuple[float, int]]:
-    """The linear model has no rank, and stands there once, with rank 0."""
-    return [(gamma, rank) for gamma in gammas for rank in (ranks if gamma < 1 else [0])]
+@dataclass(frozen=True)
+class Cell:
+    """A model. The linear one has no rank and no dropout: 0."""
+
+    gamma: float
+    rank: int = 0
+    dropout: float = 0.0
+
+    def __str__(self) -> str:
+        return f"gamma{self.gamma:g}.rank{self.rank}.dropout{self.dropout:g}"
+
+    @property
+    def texts(self) -> list[str]:
+        """Its cells in the table."""
+        return [f"{self.gamma:g}", *((str(self.rank), f"{self.dropout:g}") if self.gamma < 1 else "--")]
 
 
-def record_of(folder: Path, part: str, cell: tuple[float, int], options: argparse.Namespace) -> dict[str, Any] | None:
+def grid(options: argparse.Namespace) -> list[Cell]:
+    """All models; the linear one stands there once."""
+    tensors = list(itertools.product(options.ranks, options.dropouts))
+    return [
+        cell
+        for gamma in options.gammas
+        for cell in ([Cell(gamma, *tensor) for tensor in tensors] if gamma < 1 else [Cell(1.0)])
+    ]
+
+
+def record_of(folder: Path, part: str, cell: Cell, options: argparse.Namespace) -> dict[str, Any] | None:
     """The record of a run, which is made if there is none, unless `--only-table`."""
-    gamma, rank = cell
-    path = options.records / f"{folder.name}.{part}.gamma{gamma:g}.rank{rank}.json"
+    path = options.records / f"{folder.name}.{part}.{cell}.json"
     names = ("C", "passes", "start", "update", "learner", "cache_up_to", "least", "seed")
-    given = {"part": part, "gamma": gamma, "rank": rank, **{name: getattr(options, name) for name in names}}
+    given = {"part": part, **asdict(cell), **{name: getattr(options, name) for name in names}}
     inputs = {name: file_md5(file) for name, file in files_of(folder).items() if name in ("train", part)}
     if path.is_file():
         record = json.loads(path.read_text(encoding="utf8"))
@@ -64,7 +87,7 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
             return record
     if options.only_table:
         return None
-    say(f"{folder.name}: {part}, gamma {gamma:g}, rank {rank}")
+    say(f"{folder.name}: {part}, gamma {cell.gamma:g}, rank {cell.rank}, dropout {cell.dropout:g}")
     command = [sys.executable, "-m", "benchmarks.low_rank_run", str(folder.resolve())]
     for name, value in given.items():
         command += [f"--{name.replace('_', '-')}", str(value)]
@@ -77,10 +100,10 @@ def record_of(folder: Path, part: str, cell: tuple[float, int], options: argpars
     return record
 
 
-def row(treebank: str, cell: tuple[float, int], dev: dict | None, test: dict | None) -> list[str]:
+def row(treebank: str, cell: Cell, dev: dict | None, test: dict | None) -> list[str]:
     """A line of the table; a dash for a run that was not made."""
     shown = test or dev
-    cells = [treebank, f"{cell[0]:g}", str(cell[1]) if cell[0] < 1 else "-"]
+    cells = [treebank, *cell.texts]
     cells += [f"{record['UAS']:.2f}" if record else "-" for record in (dev, test)]
     if shown is None:
         return [*cells, "-", "-", "-", "-"]
@@ -90,8 +113,9 @@ def row(treebank: str, cell: tuple[float, int], dev: dict | None, test: dict | N
 
 def page(rows: list[list[str]], options: argparse.Namespace) -> str:
     """The whole Markdown page."""
-    names = "--gammas {} --ranks {}".format(
-        " ".join(f"{gamma:g}" for gamma in options.gammas), " ".join(map(str, options.ranks))
+    names = " ".join(
+        f"--{name} " + " ".join(f"{value:g}" for value in getattr(options, name))
+        for name in ("gammas", "ranks", "dropouts")
     )
     command = f"python -m benchmarks.low_rank --folder FOLDER --treebanks {' '.join(options.treebanks)} {names}"
     lines = [COLUMNS, ["---", *["---:"] * (len(COLUMNS) - 1)], *rows]
@@ -111,14 +135,14 @@ def page(rows: list[list[str]], options: argparse.Namespace) -> str:
 def rows_of(folder: Path, options: argparse.Namespace) -> list[list[str]]:
     """The rows of one treebank."""
     rows = []
-    for cell in grid(options.gammas, options.ranks):
+    for cell in grid(options):
         dev, test = (
             record_of(folder, part, cell, options) if part in options.parts else None for part in ("dev", "test")
         )
         rows.append(row(folder.name, cell, dev, test))
     if folder.name in RBGPARSER:
         uas, seconds, memory = RBGPARSER[folder.name]
-        rows.append([folder.name, "RBGParser", "50", "-", uas, seconds, "-", memory, "-"])
+        rows.append([folder.name, "RBGParser", "50", "0", "-", uas, seconds, "-", memory, "-"])
     return rows
 
 
@@ -135,9 +159,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--parts", nargs="+", choices=("dev", "test"), default=("dev", "test"))
     parser.add_argument("--gammas", nargs="+", type=float, default=[0.0, 0.3, 1.0])
     parser.add_argument("--ranks", nargs="+", type=int, default=[10, 50])
+    parser.add_argument("--dropouts", nargs="+", type=float, default=[0.5], help="of components; 0 is RBGParser's")
     parser.add_argument("--learner", default="margin")
     parser.add_argument("--C", type=float, default=0.01)
-    parser.add_argument("--passes", type=int, default=10)
+    parser.add_argument("--passes", type=int, default=20)
     parser.add_argument("--start", default="random")
     parser.add_argument("--update", default="joint")
     parser.add_argument("--cache-up-to", type=int, default=40, help="words of a sentence whose arc features are kept")

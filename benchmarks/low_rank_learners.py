@@ -18,6 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from benchmarks.low_rank_run import parsed, parts_of, words_of
+from spacy_mtt.learning.component_dropout import ComponentDropout
 from spacy_mtt.learning.duals import LogLinearLoss, MaxMarginLoss
 from spacy_mtt.learning.low_rank import LowRankWeights
 from spacy_mtt.learning.low_rank_blocks import BlockwiseExponentiatedGradient
@@ -45,11 +46,13 @@ class Contender:
     values: tuple[float, ...]
 
 
-def online(infer, step, update) -> Callable[[Problem, LowRankWeights, float, int], LowRankWeights]:
-    """Passes of a `LowRankLearner`, averaged."""
+def online(infer, step, update, dropout=0.0) -> Callable[[Problem, LowRankWeights, float, int], LowRankWeights]:
+    """Passes of a `LowRankLearner`, averaged; twice as many with dropout, which takes longer to learn."""
 
     def train(problem: Problem, start: LowRankWeights, C: float, passes: int) -> LowRankWeights:
-        trainer = Trainer(LowRankLearner(problem, infer, step(C), update, initial=start), seed=0)
+        passes = 2 * passes if dropout else passes
+        left_out = ComponentDropout(dropout)
+        trainer = Trainer(LowRankLearner(problem, infer, step(C), update, initial=start, dropout=left_out), seed=0)
         for _ in tqdm(trainer.run(PassLimit(passes)), total=passes, leave=False):
             pass
         return trainer.learner.weights
@@ -85,6 +88,18 @@ CONTENDERS = (
     ),
     Contender(
         "likelihood, stochastic gradient", online(InferMarginals(), ConstantRate, Jointly()), "random", (0.01, 0.03)
+    ),
+    Contender(
+        "max-margin, jointly, dropout 0.5",
+        online(CostAugmentedDecode(), PassiveAggressive, Jointly(), 0.5),
+        "random",
+        (0.01, 0.03),
+    ),
+    Contender(
+        "likelihood, passive-aggressive, dropout 0.5",
+        online(InferMarginals(), PassiveAggressive, Jointly(), 0.5),
+        "random",
+        (0.01, 0.03),
     ),
     Contender("likelihood, exponentiated gradient", blockwise(LogLinearLoss(), 1.0), "svd", (0.03,)),
     Contender("max-margin, exponentiated gradient", blockwise(MaxMarginLoss(), 4.0), "svd", (0.03,)),

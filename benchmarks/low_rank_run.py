@@ -31,6 +31,7 @@ from spacy_mtt.features.tables import HashTable
 from spacy_mtt.features.templates import first_order
 from spacy_mtt.features.words import TreeArcFeatures
 from spacy_mtt.learning.arc_labels import LabelExample, LabelLearner, LabelProblem, best_labels
+from spacy_mtt.learning.component_dropout import ComponentDropout
 from spacy_mtt.learning.low_rank import LowRankWeights
 from spacy_mtt.learning.low_rank_learner import Alternately, ConstantRate, Jointly, LowRankLearner
 from spacy_mtt.learning.low_rank_start import random_start, svd_start
@@ -64,7 +65,8 @@ class Settings:
     rank: int
     learner: str = "margin"
     C: float = 0.01
-    passes: int = 10
+    passes: int = 20
+    dropout: float = 0.5
     start: str = "random"
     update: str = "joint"
     label_passes: int = 0
@@ -197,7 +199,9 @@ def train(settings: Settings, folder: Path, say: Callable[[str], None]) -> dict[
     clock.stage("start")
     infer, step = LEARNERS[settings.learner](settings.C)
     update = Alternately() if settings.update == "alternate" else Jointly()
-    trainer = Trainer(LowRankLearner(problem, infer, step, update, initial=initial), seed=settings.seed)
+    dropout = ComponentDropout(settings.dropout, seed=settings.seed)
+    learner = LowRankLearner(problem, infer, step, update, initial=initial, dropout=dropout)
+    trainer = Trainer(learner, seed=settings.seed)
     del initial
     for report in tqdm(trainer.run(PassLimit(settings.passes)), total=settings.passes, desc=settings.treebank):
         say(f"{report.number} {report.values}")
@@ -237,7 +241,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rank", type=int, default=50)
     parser.add_argument("--learner", choices=tuple(LEARNERS), default="margin")
     parser.add_argument("--C", type=float, default=0.01, help="of the passive-aggressive steps; the rate of SGD")
-    parser.add_argument("--passes", type=int, default=10)
+    parser.add_argument("--passes", type=int, default=20)
+    parser.add_argument("--dropout", type=float, default=0.5, help="of components, in each step")
     parser.add_argument("--start", choices=("random", "svd"), default="random")
     parser.add_argument("--update", choices=("joint", "alternate"), default="joint")
     parser.add_argument("--label-passes", type=int, default=0, help="0: no labels")

@@ -35,12 +35,12 @@ def test_runs_are_made_once_and_again_if_settings_change(folder, tmp_path, capsy
         return table(tmp_path / "table.md"), capsys.readouterr().out.count("gamma")
 
     rows, made = run("--only-table")
-    assert made == 0 and [row[3:] for row in rows] == [["-"] * 6] * 2
+    assert made == 0 and [row[4:] for row in rows] == [["-"] * 6] * 2
     rows, made = run()
-    assert made == 4 and [row[:3] for row in rows] == [["tiny", "0.3", "2"], ["tiny", "1", "-"]]
-    assert all(float(cell) > 0 for row in rows for cell in row[3:5])
-    assert all(float(cell) >= 0 for row in rows for cell in row[5:])
-    record = json.loads((tmp_path / "records" / "tiny.dev.gamma0.3.rank2.json").read_text(encoding="utf8"))
+    assert made == 4 and [row[:4] for row in rows] == [["tiny", "0.3", "2", "0.5"], ["tiny", "1", "-", "-"]]
+    assert all(float(cell) > 0 for row in rows for cell in row[4:6])
+    assert all(float(cell) >= 0 for row in rows for cell in row[6:])
+    record = json.loads((tmp_path / "records" / "tiny.dev.gamma0.3.rank2.dropout0.5.json").read_text(encoding="utf8"))
     assert record["sentences"] == {"trained": 54, "excluded": {}, "scored": 6}
     again, made = run()
     assert made == 0 and again == rows

@@ -22,13 +22,14 @@ def fill_config(
         Path, typer.Argument(metavar="[OUT]", help="Config to write, or - for the output stream", allow_dash=True)
     ] = Path("-"),
     recurrence: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--recurrence",
-            "-r",
-            help="Let the parser read the token vectors with a recurrence of its own: more accurate",
+            "--recurrence/--no-recurrence",
+            "-r/-R",
+            help="Let the parser read the token vectors with a recurrence of its own",
+            show_default="if their width is set, so not over a transformer",
         ),
-    ] = False,
+    ] = None,
     code: Annotated[
         Path | None, typer.Option("--code", "-c", help="Python file with registered functions to import")
     ] = None,

@@ -10,7 +10,7 @@ Matrices are kept with a row for each feature, so U, V are (N, R) and W is (15, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -59,11 +59,19 @@ class LowRankFeatures:
 
 @dataclass(frozen=True)
 class Factors:
-    """What words and distances bring to the tensor: head, modifier (n+1, R), distance (14, R), all float64."""
+    """What words and distances bring to the tensor: head, modifier (n+1, R), distance (14, R), all float64.
+
+    shares: (R,), what each component's distances have been multiplied by; None if nothing.
+    """
 
     head: np.ndarray
     modifier: np.ndarray
     distance: np.ndarray
+    shares: np.ndarray | None = None
+
+    def shared(self, shares: np.ndarray) -> Factors:
+        """The factors of a tensor whose components count so many times, (R,)."""
+        return replace(self, distance=self.distance * shares, shares=shares)
 
 
 class LowRankWeights:
@@ -170,6 +178,8 @@ class LowRankWeights:
             modifier,
             distance,
         )
+        if factors.shares is not None:
+            distance *= factors.shares
         words, W = features.words, np.concatenate([distance.sum(axis=0, keepdims=True), distance])
         return LowRankGradient(features, coefficients, self.gamma, words.collect(head), words.collect(modifier), W)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from .component_dropout import ComponentDropout
 from .low_rank import PARTS, AveragedLowRank, LowRankWeights
 from .online import AveragedLearner, CostAugmentedDecode, Infer, Inferred, PassiveAggressive, Step
 from .problem import Problem
@@ -59,17 +60,27 @@ class LowRankLearner(AveragedLearner):
     gamma = 1: otherwise none of them has a gradient.
     """
 
-    def __init__(self, problem: Problem, infer: Infer, step: Step, update: Update, *, initial: LowRankWeights):
+    def __init__(
+        self,
+        problem: Problem,
+        infer: Infer,
+        step: Step,
+        update: Update,
+        *,
+        initial: LowRankWeights,
+        dropout: ComponentDropout | None = None,
+    ):
         if initial.gamma < 1 and sum(not matrix.any() for matrix in (initial.U, initial.V, initial.W)) > 1:
             raise ValueError("two of U, V and W are 0, and so no gradient would ever move them: start elsewhere")
         super().__init__(problem, AveragedLowRank(initial))
         self.infer, self.step, self.update = infer, step, update
+        self.dropout = dropout or ComponentDropout(0.0)
 
     def visit(self, index: int) -> None:
         """Infer with the current weights, then step."""
         example = self.problem.examples[index]
         weights, parts = self.averaged.current, self.update(self.averaged.steps)
-        factors = weights.factors(example.features)
+        factors = self.dropout(weights.factors(example.features), self.averaged.steps)
         inferred = self.infer(weights.score(example.features, factors), example, self.problem.space)
         tau, gradient = 0.0, None
         if inferred.direction.any():
@@ -80,8 +91,17 @@ class LowRankLearner(AveragedLearner):
 
 
 def low_rank_mira(
-    problem: Problem, *, initial: LowRankWeights, C: float = 0.01, alternate: bool = False
+    problem: Problem,
+    *,
+    initial: LowRankWeights,
+    C: float = 0.01,
+    alternate: bool = False,
+    dropout: ComponentDropout | None = None,
 ) -> LowRankLearner:
-    """RBGParser's learner: PA-I with cost-augmented decoding, all parameters at once or theta with one of U, V, W."""
+    """RBGParser's learner: PA-I with cost-augmented decoding, all parameters at once or theta with one of U, V, W.
+
+    RBGParser has no dropout.
+    """
     update = Alternately() if alternate else Jointly()
-    return LowRankLearner(problem, CostAugmentedDecode(), PassiveAggressive(C), update, initial=initial)
+    infer, step = CostAugmentedDecode(), PassiveAggressive(C)
+    return LowRankLearner(problem, infer, step, update, initial=initial, dropout=dropout)

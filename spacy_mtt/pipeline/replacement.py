@@ -9,17 +9,21 @@ from thinc.api import Config
 
 REPLACED = ("parser", "beam_parser")
 RECURRENT_WIDTH = 256
+# spaCy's configs have no falling rate and no averages, and see few words in their first steps: rates of 0.33, which
+# pay off after many passes, leave a parser behind for thousands of steps.
+DROPOUT = 0.1
 
 
 class ReplacementError(ValueError):
     """A config in which no parser can be replaced: one sentence."""
 
 
-def replace_parser(config: Config, *, recurrence: bool = False) -> tuple[Config, list[str]]:
+def replace_parser(config: Config, *, recurrence: bool | None = None) -> tuple[Config, list[str]]:
     """The complete config with `mtt_parser` in place of spaCy's parser, and what is lost that was set.
 
     config: a config for `spacy train`, complete or not, its variables as they stand; it is not changed.
-    recurrence: the parser reads its token vectors with a recurrence of its own, `spacy_mtt.RecurrentEncoder.v1`.
+    recurrence: the parser reads its token vectors with a recurrence of its own, `spacy_mtt.RecurrentEncoder.v1`. None:
+        if their width is set, as it is for all but transformers, whose vectors know of the whole text already.
 
     The component keeps its name, its place, its scorer and where its token vectors come from: a listener stays a
     listener. All else stays as it is.
@@ -33,8 +37,8 @@ def replace_parser(config: Config, *, recurrence: bool = False) -> tuple[Config,
     if not isinstance(tok2vec, dict):
         raise ReplacementError(f"[components.{name}.model.tok2vec] is missing: the parser's token vectors are unknown")
     model = {"@architectures": "spacy_mtt.BiaffineParser.v1", "tok2vec": tok2vec}
-    if recurrence:
-        model["tok2vec"] = _with_recurrence(tok2vec, name)
+    if recurrence or (recurrence is None and _width_setting(tok2vec) is not None):
+        model |= {"tok2vec": _with_recurrence(tok2vec, name), "vector_dropout": DROPOUT, "hidden_dropout": DROPOUT}
     kept = {key: old[key] for key in ("scorer",) if key in old}
     config["components"][name] = {"factory": "mtt_parser", **kept, "model": model}
     lost = []
@@ -58,16 +62,24 @@ def _origin(block: dict[str, Any]) -> str:
     return f"sourced from {block['source']}" if "source" in block else str(block.get("factory", "no factory"))
 
 
+def _width_setting(tok2vec: dict[str, Any]) -> str | None:
+    """Where the width of its vectors is set, below the block of the tok2vec; None if it is not."""
+    if "width" in tok2vec:
+        return "width"
+    return "encode.width" if "width" in tok2vec.get("encode", {}) else None
+
+
 def _with_recurrence(tok2vec: dict[str, Any], name: str) -> dict[str, Any]:
     """A recurrence over the vectors of `tok2vec`, which may be a listener."""
-    if "width" not in tok2vec:
+    width = _width_setting(tok2vec)
+    if width is None:
         raise ReplacementError(
             f"[components.{name}.model.tok2vec] has no setting width: the recurrence needs the width of its vectors"
         )
     encode = {
         "@architectures": "spacy_mtt.RecurrentEncoder.v1",
         "width": RECURRENT_WIDTH,
-        "embed_width": tok2vec["width"],
+        "embed_width": f"${{components.{name}.model.tok2vec.embed.{width}}}",
         "window_depth": 0,
     }
     return {"@architectures": "spacy.Tok2Vec.v2", "embed": tok2vec, "encode": encode}

@@ -20,6 +20,7 @@ def build_low_rank_tensor_arc_scorer(
     start: Literal["random", "svd"] = "random",
     update: Literal["joint", "alternating"] = "joint",
     seed: int = 0,
+    dropout: float = 0.5,
     join_tags: bool = False,
     min_word_freq: int = 2,
     table: TableMaker | None = None,
@@ -40,7 +41,9 @@ def build_low_rank_tensor_arc_scorer(
         (section 4.2), which takes the time of that pass.
     update: a step moves all parameters, or, "alternating", theta and one of U, V and W in turn, in which a step of
         `spacy_mtt.Mira.v1` meets the margin exactly.
-    seed: of the start.
+    seed: of the start and of the dropout.
+    dropout: the probability with which a component is left out of an update, as in neural networks; `training.dropout`
+        does not reach it. 0 for the model as its authors train it.
     min_word_freq: features of words found in fewer training sentences have no weights.
     join_tags: whether fine tags are joined with morphology (see `Words.with_joined_tags`), for few and coarse ones.
 
@@ -59,6 +62,7 @@ def build_low_rank_tensor_arc_scorer(
         start=start,
         update=update,
         seed=seed,
+        dropout=dropout,
     )
     return sparse_model(
         "low_rank_tensor_arc_scorer", weights, coarse=coarse, lemmas=lemmas, morphology=morphology, nO=nO

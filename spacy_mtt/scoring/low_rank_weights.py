@@ -16,6 +16,7 @@ from spacy_mtt.features.extraction import ComputedFeatures, SlotFeatures
 from spacy_mtt.features.tables import FeatureDictionary, FeatureTable
 from spacy_mtt.features.word_templates import word_templates
 from spacy_mtt.features.words import WordFeatures, WordKeyExtractor, word_dictionary
+from spacy_mtt.learning.component_dropout import ComponentDropout
 from spacy_mtt.learning.low_rank import (
     DISTANCES,
     PARTS,
@@ -87,6 +88,7 @@ class LowRankTensor(LinearWeights):
         start: Literal["random", "svd"],
         update: Literal["joint", "alternating"],
         seed: int,
+        dropout: float,
     ):
         if not 0 <= gamma <= 1:
             raise ValueError(f"gamma is {gamma}, but must be in 0..1")
@@ -106,6 +108,7 @@ class LowRankTensor(LinearWeights):
         self.seed = seed
         self.word_table: FeatureTable | None = None
         self._start_from = start
+        self._dropout = ComponentDropout(dropout, seed=seed)
         self._update = Alternately() if update == "alternating" else Jointly()
         self._updates = 0
 
@@ -166,6 +169,8 @@ class LowRankTensor(LinearWeights):
     def arcs_of(self, features: LowRankFeatures, is_train: bool) -> LowRankArcs:
         weights = self._low_rank(is_train)
         factors = weights.factors(features)
+        if is_train:
+            factors = self._dropout(factors, self._updates)
         return LowRankArcs(weights, features, factors, self._update(self._updates), weights.score(features, factors))
 
     def _low_rank(self, is_train: bool) -> LowRankWeights:

@@ -2,7 +2,9 @@
 
 import pytest
 import spacy
+from spacy import registry
 from spacy.cli.init_config import init_config
+from spacy.ml.models import build_hash_embed_cnn_tok2vec
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_model_from_config
@@ -39,7 +41,7 @@ def examples(nlp) -> list[Example]:
     return [Example(Doc(nlp.vocab, words=["she", "sleeps"]), gold)]
 
 
-@pytest.mark.parametrize("options", [[], ["--recurrence"]])
+@pytest.mark.parametrize("options", [[], ["--no-recurrence"]])
 def test_the_parser_is_replaced_and_nothing_else(base, fill, options):
     code, filled, output = fill(base, *options)
     assert code == 0 and "mtt_parser" in output
@@ -50,12 +52,12 @@ def test_the_parser_is_replaced_and_nothing_else(base, fill, options):
     listener = base["components"]["parser"]["model"]["tok2vec"]
     tok2vec = filled["components"]["parser"]["model"]["tok2vec"]
     assert listener["width"] == "${components.tok2vec.model.encode.width}"
-    assert listener == (tok2vec["embed"] if options else tok2vec)
+    assert listener == (tok2vec if options else tok2vec["embed"])
     complete = load_model_from_config(filled, auto_fill=True).config
     assert complete["components"] == filled["components"]
 
 
-@pytest.mark.parametrize("options", [[], ["--recurrence"]])
+@pytest.mark.parametrize("options", [[], ["--no-recurrence"]])
 def test_the_result_trains_and_parses(base, fill, options):
     nlp = load_model_from_config(fill(base, *options)[1])
     nlp.select_pipes(disable=["ner"])
@@ -80,8 +82,34 @@ def test_an_incomplete_config_is_filled(fill):
     code, filled, _ = fill(config)
     assert code == 0
     assert filled["nlp"]["pipeline"] == ["syntax"] and filled["components"]["syntax"]["factory"] == "mtt_parser"
-    assert filled["components"]["syntax"]["model"]["tok2vec"] == tok2vec
+    assert filled["components"]["syntax"]["model"]["tok2vec"]["embed"] == tok2vec
     assert filled["training"]["optimizer"]["@optimizers"] == "Adam.v1"
+
+
+@registry.architectures("tests.UnknownWidth.v1")
+def unknown_width():
+    """Token vectors whose width is no setting, as those of a transformer."""
+    return build_hash_embed_cnn_tok2vec(
+        width=8, depth=1, embed_size=50, window_size=1, maxout_pieces=2, subword_features=True, pretrained_vectors=None
+    )
+
+
+def test_vectors_of_unknown_width_are_read_without_a_recurrence(base, fill):
+    tok2vec = {"@architectures": "tests.UnknownWidth.v1"}
+    base["components"]["parser"]["model"]["tok2vec"] = tok2vec
+    code, filled, _ = fill(base)
+    assert code == 0
+    model = filled["components"]["parser"]["model"]
+    assert model["tok2vec"] == tok2vec and model["hidden_dropout"] == 0.33
+
+
+def test_the_width_may_be_that_of_the_encoder(base, fill):
+    base["components"]["parser"]["model"]["tok2vec"] = base["components"]["tok2vec"]["model"]
+    code, filled, _ = fill(base)
+    assert code == 0
+    tok2vec = filled["components"]["parser"]["model"]["tok2vec"]
+    assert tok2vec["encode"]["embed_width"] == "${components.parser.model.tok2vec.embed.encode.width}"
+    assert filled.interpolate()["components"]["parser"]["model"]["tok2vec"]["encode"]["embed_width"] == 96
 
 
 def test_labels_of_the_old_parser_go(base, fill):

@@ -12,6 +12,7 @@ from spacy_mtt.features.templates import LONGEST_OF_BIN, first_order
 from spacy_mtt.features.word_templates import word_templates
 from spacy_mtt.features.words import WordFeatures, WordKeyExtractor, word_dictionary
 from spacy_mtt.learning import low_rank
+from spacy_mtt.learning.component_dropout import ComponentDropout
 from spacy_mtt.learning.low_rank import PARTS, AveragedLowRank, LowRankFeatures, LowRankWeights
 from spacy_mtt.learning.low_rank_learner import (
     Alternately,
@@ -81,13 +82,20 @@ def test_a_share_of_1_is_the_linear_model_and_one_of_0_has_no_arc_features():
     assert weights.score(LowRankFeatures(None, features.words)).any()
 
 
-@gammas
-def test_gradients_by_differences(gamma):
+@pytest.mark.parametrize(
+    "gamma,shares", [(0.0, None), (0.3, None), (1.0, None), (0.0, (2.0, 0.0, 2.0)), (0.3, (0.0, 1.5, 0.5))]
+)
+def test_gradients_by_differences(gamma, shares):
     rng = np.random.default_rng(1)
     weights, features = draw_weights(rng, gamma), draw_low_rank_features(rng, 12)
     coefficients = without_other_cells(features, rng.normal(size=(13, 13)))
     coefficients[rng.random(size=coefficients.shape) < 0.3] = 0.0
-    gradient = weights.gradient(features, coefficients)
+
+    def factors():
+        found = weights.factors(features)
+        return found if shares is None else found.shared(np.array(shares))
+
+    gradient = weights.gradient(features, coefficients, factors())
     dense = LowRankWeights.zeros(gamma, ARC_FEATURES, WORD_FEATURES, RANK)
     gradient.add_to(dense, 1.0)
     step = 1e-6
@@ -96,7 +104,7 @@ def test_gradients_by_differences(gamma):
             kept, values = array[place], []
             for change in (step, -step):
                 array[place] = kept + change
-                values.append((coefficients * weights.score(features)).sum())
+                values.append((coefficients * weights.score(features, factors())).sum())
             array[place] = kept
             slope = (values[0] - values[1]) / (2 * step)
             assert dense.arrays()[name][place] == pytest.approx(slope, abs=1e-6)
@@ -209,13 +217,32 @@ def test_a_share_of_1_learns_what_mira_learns():
     assert tensor.reports[-1] == linear.reports[-1]
 
 
+def test_components_are_left_out_at_a_rate_and_the_others_count_for_more():
+    rng = np.random.default_rng(0)
+    weights, features = draw_weights(rng, 0.3), draw_low_rank_features(rng, 3)
+    factors, dropout = weights.factors(features), ComponentDropout(0.25, seed=3)
+    shares = np.array([dropout(factors, step).shares for step in range(4000)])
+    assert set(shares.ravel()) == {0.0, 1 / 0.75}
+    assert abs((shares == 0).mean(axis=0) - 0.25).max() < 4 * np.sqrt(0.25 * 0.75 / len(shares))
+    np.testing.assert_array_equal(dropout(factors, 7).shares, shares[7])
+    mean = np.mean([weights.score(features, dropout(factors, step)) for step in range(4000)], axis=0)
+    spread = np.std([weights.score(features, dropout(factors, step)) for step in range(400)], axis=0)
+    assert (abs(mean - weights.score(features)) <= 4.5 * spread / np.sqrt(4000) + 1e-12).all()
+    assert ComponentDropout(0.0)(factors, 0) is factors and dropout(None, 0) is None
+    for rate in (-0.1, 1.0):
+        with pytest.raises(ValueError, match=f"dropout of components is {rate}, but must be at least 0 and below 1"):
+            ComponentDropout(rate)
+
+
 @pytest.mark.parametrize("alternate", [False, True])
-def test_a_resumed_run_is_the_same_as_one_that_never_stopped(alternate):
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_a_resumed_run_is_the_same_as_one_that_never_stopped(alternate, rate):
     problem = draw_low_rank_problem(TreeSpace(), lengths=(3, 4, 2, 4))
 
     def trainer(seed):
         initial = draw_weights(np.random.default_rng(seed), 0.3)
-        return Trainer(low_rank_mira(problem, initial=initial, C=0.1, alternate=alternate), seed=5)
+        dropout = ComponentDropout(rate)
+        return Trainer(low_rank_mira(problem, initial=initial, C=0.1, alternate=alternate, dropout=dropout), seed=5)
 
     whole, resumed = trainer(0), trainer(1)
     list(whole.run(PassLimit(2)))

@@ -33,9 +33,9 @@ def linear_pipeline(objective: dict, *, table: dict = HASHED, count: int = 40) -
 def low_rank_pipeline(
     objective: dict, *, table: dict = HASHED, count: int = 40, **settings
 ) -> tuple[Language, list[Example]]:
-    """The same with the low-rank scorer."""
-    model = {"@architectures": "spacy_mtt.LowRankTensorArcScorer.v1", "table": table, "label_bits": 12, "rank": 8}
-    return pipeline({**model, **settings}, objective, count=count)
+    """The same with the low-rank scorer, without dropout unless `settings` have it."""
+    model = {"@architectures": "spacy_mtt.LowRankTensorArcScorer.v1", "table": table, "label_bits": 12}
+    return pipeline({**model, "rank": 8, "dropout": 0.0, **settings}, objective, count=count)
 
 
 def pipeline(model: dict, objective: dict, *, count: int) -> tuple[Language, list[Example]]:

@@ -5,6 +5,7 @@ import pytest
 from spacy.tokens import Doc
 from thinc.api import Adam
 
+from spacy_mtt.learning.component_dropout import ComponentDropout
 from spacy_mtt.learning.low_rank import LowRankWeights
 from spacy_mtt.learning.low_rank_learner import low_rank_mira
 from spacy_mtt.learning.online import CostAugmentedDecode
@@ -121,14 +122,21 @@ def test_a_step_follows_the_gradient_of_the_likelihood(gamma, labelled):
 
 @pytest.mark.parametrize("update", ["joint", "alternating"])
 @pytest.mark.parametrize("gamma", [0.0, 0.3])
-def test_steps_of_mira_are_those_of_the_learner_over_arrays(gamma, update):
-    nlp, examples = low_rank_pipeline(OBJECTIVES["mira"], gamma=gamma, update=update, count=12)
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_steps_of_mira_are_those_of_the_learner_over_arrays(gamma, update, dropout):
+    nlp, examples = low_rank_pipeline(OBJECTIVES["mira"], gamma=gamma, update=update, dropout=dropout, count=12)
     parser, shim = parts_of(nlp)
     draw_weights(shim)
     sentences = sentences_of(parser, examples)
     space = parser.objective.space
     problem = Problem.of([ArcExample(each.features, each.heads) for each in sentences], space, shim.table.size)
-    learner = low_rank_mira(problem, initial=plain_weights(shim), C=0.05, alternate=update == "alternating")
+    learner = low_rank_mira(
+        problem,
+        initial=plain_weights(shim),
+        C=0.05,
+        alternate=update == "alternating",
+        dropout=ComponentDropout(dropout),
+    )
     for _ in range(2):
         for index in range(len(problem.examples)):
             learner.visit(index)
@@ -163,7 +171,7 @@ def test_learns_and_parses_unseen_sentences(name, labelled):
     assert las(nlp, test) > before + 0.4
 
 
-@pytest.mark.parametrize("settings", [{"start": "svd"}, {"gamma": 0.0}, {"join_tags": True}], ids=str)
+@pytest.mark.parametrize("settings", [{"start": "svd"}, {"gamma": 0.0}, {"join_tags": True}, {"dropout": 0.5}], ids=str)
 def test_other_settings_learn_too(settings):
     nlp, examples = low_rank_pipeline(OBJECTIVES["mira"], count=40, **settings)
     _, shim = parts_of(nlp)
