@@ -3,8 +3,7 @@
     python -m benchmarks.inference      speed against every peer that is installed
     python -m benchmarks.robustness     exactness against every peer that is installed
     python -m benchmarks.cancellation   the figure of docs/inference.md
-    python -m benchmarks.treebanks      accuracy and speed of `biaffine.cfg` beside spaCy's parser
-    python -m benchmarks.accuracy       the same of other configs, on docs of ten sentences
+    python -m benchmarks.accuracy       accuracy and speed of the parser beside spaCy's
     python -m benchmarks.pretrained     the same over the token vectors of a pipeline from PyPI
     python -m benchmarks.stages         where the time of a pipeline goes
     python -m benchmarks.certainty      how reliable probabilities are

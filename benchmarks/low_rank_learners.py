@@ -101,8 +101,14 @@ CONTENDERS = (
         "random",
         (0.01, 0.03),
     ),
-    Contender("likelihood, exponentiated gradient", blockwise(LogLinearLoss(), 1.0), "svd", (0.03,)),
-    Contender("max-margin, exponentiated gradient", blockwise(MaxMarginLoss(), 4.0), "svd", (0.03,)),
+    Contender(
+        "likelihood, stochastic gradient, dropout 0.5",
+        online(InferMarginals(), ConstantRate, Jointly(), 0.5),
+        "random",
+        (0.01,),
+    ),
+    Contender("likelihood, exponentiated gradient", blockwise(LogLinearLoss(), 1.0), "svd", (0.003, 0.03)),
+    Contender("max-margin, exponentiated gradient", blockwise(MaxMarginLoss(), 4.0), "svd", (0.003, 0.03)),
 )
 
 

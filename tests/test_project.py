@@ -170,22 +170,3 @@ def test_treebank_workflow_runs_and_stops_at_a_wrong_checksum(project):
     assert done.returncode == 1
     assert "test.conll: expected the MD5" in done.stderr and "prepare" not in done.stdout
     assert not (project / "assets" / "treebanks" / "tiny" / "test.conll").exists()
-
-
-@pytest.mark.slow
-def test_benchmark_compares_both_parsers_and_resumes(project):
-    folder = str(project.parent / "folder of treebanks")
-    arguments = ["--treebanks", "tiny=2", "--project", str(project), "--folder", folder, "--rounds", "1"]
-    first = run(project, *arguments, "--out", str(project / "table.md"), module="benchmarks.treebanks")
-    assert first.returncode == 0, first.stdout + first.stderr
-    rows = [
-        line for line in (project / "table.md").read_text(encoding="utf8").splitlines() if line.startswith("| tiny")
-    ]
-    assert [row.split(" | ")[1] for row in rows] == ["mtt_parser", "spaCy parser"]
-    assert all(len(row.split(" | ")) == 14 for row in rows)
-    assert first.stdout.count(": training\n") == 2
-    again = run(project, *arguments, "--out", str(project / "again.md"), module="benchmarks.treebanks")
-    assert again.returncode == 0 and again.stdout.count("has been trained") == 2 and ": training\n" not in again.stdout
-
-    failed = run(project, *arguments, "--treebanks", "none", module="benchmarks.treebanks")
-    assert failed.returncode == 1 and "error: none: exit code 1" in failed.stderr

@@ -42,7 +42,7 @@ def train_linear(
             "--passes",
             min=1,
             help="Passes over the training data, or iterations; if not given, 100 of L-BFGS, 30 of exponentiated "
-            "gradient, 10 of others",
+            "gradient, 20 for low-rank models, 10 of others",
         ),
     ] = None,
     eval_every: Annotated[

@@ -17,6 +17,8 @@ from .decoders import Decoder
 DEFAULT_CONFIG = load_config_from_str("""
 [model]
 @architectures = "spacy_mtt.BiaffineParser.v1"
+arc_width = 256
+label_width = 64
 vector_dropout = 0.33
 
 [model.tok2vec]
@@ -28,7 +30,7 @@ dropout = 0.33
 
 [model.tok2vec.encode]
 @architectures = "spacy_mtt.RecurrentEncoder.v1"
-width = 256
+width = 384
 depth = 1
 window_depth = 2
 window_size = 1

@@ -13,7 +13,7 @@ from spacy_mtt.scoring.scored_units import score_units
 from spacy_mtt.scoring.sparse_model import weights_of
 
 from .component import MatrixTreeParser
-from .linear_training import ONLINE_PASSES, LinearTraining
+from .linear_training import LinearTraining
 from .losses import parse_loss
 from .sparse_sentences import Pass, Sentence, State
 
@@ -109,8 +109,8 @@ class StepTraining:
 
     @property
     def usual_passes(self) -> int:
-        """As of `LinearTraining`."""
-        return ONLINE_PASSES
+        """As of `LinearTraining`, for low-rank models with dropout (docs/low_rank.md)."""
+        return 20
 
     def run(self, passes: int, after_pass: Callable[[Pass], None]) -> None:
         """Train for so many passes, those before a resumption included.
